@@ -176,6 +176,30 @@ TEST_CASE_TEMPLATE("sort keeps the order of equal elements, NaN comes last, alon
   });
 }
 
+TEST_CASE_TEMPLATE("long rows, sorted by their digits, have one order on any number of threads", T, float, double, std::int32_t, std::int64_t, bool) {
+  std::uint64_t seed = 7;
+  const int usual = tt::get_num_threads();
+  for (const int digits : {0, 8, 31, 64}) {  // in which elements differ; 0: few values, the special ones among them
+    Tensor x = tt::empty({150000}, {.dtype = tt::dtype_of<T>});
+    for (T& e : x.elements<T>()) {
+      const std::uint64_t bits = next(seed) >> (64 - std::max(digits, 1));
+      if (digits == 0 || std::is_same_v<T, bool>) e = element<T>(seed);
+      else std::memcpy(static_cast<void*>(&e), &bits, sizeof e);
+    }
+    for (const bool descending : {false, true}) {
+      const Places expected = order_of(rows_along<T>(x, 0)[0], descending);
+      for (const int threads : {1, 2, 3}) {
+        tt::set_num_threads(threads);
+        const auto [values, indices] = tt::sort(x, 0, descending);
+        const auto places = indices.elements<std::int64_t>();
+        CHECK(std::equal(expected.begin(), expected.end(), places.begin(), places.end()));
+        CHECK(same_bits(values, tt::index_select(x, 0, indices)));
+      }
+      tt::set_num_threads(usual);
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("topk is the begin of a sort", T, float, double, std::int32_t, std::int64_t, bool) {
   on_each_system([] {
     std::uint64_t seed = 100;

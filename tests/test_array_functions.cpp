@@ -153,7 +153,7 @@ TEST_CASE("products with a summand") {
 }
 TEST_CASE("composites of other dtypes") {
   const Array<std::int32_t, 2, 2> whole{{1, 2}, {3, 4}};
-  check_arrays("addmm", {1, 0.5}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm<1.0, 0.5>(x, y, z); }, whole, whole, whole);
+  check_arrays("addmm", {1, 2.0}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm<1.0, 2.0>(x, y, z); }, whole, whole, whole);
   const auto narrow = [&]<class T>(T) {
     const auto a = tt::eval(tt::cast<T>(made<3, 4>(1)));
     const auto b = tt::eval(tt::cast<T>(made<4, 3>(2)));

@@ -329,7 +329,7 @@ TEST_CASE("calls by name say what is wrong, and where") {
   CHECK(message([&] { tt::call("add", {x, List{1}}); }) == "tt::call: add: a Tensor is expected for other: takes (Tensor input, Tensor other) or (Scalar input, Scalar other, Scalar alpha=1)." + at(__LINE__));
   CHECK(message([&] { tt::call("to", {x}); }).starts_with("tt::call: to: no value for dtype"));
   CHECK(message([&] { tt::call("to", {x, 77}); }).starts_with("tt::call: to: a dtype is expected for dtype"));
-  CHECK(message([&] { tt::call("adder", {x, x}); }).starts_with("tt::Dispatcher: no operator is called 'adder'. Did you mean 'add'?"));
+  CHECK(message([&] { tt::call("matmull", {x, x}); }).starts_with("tt::Dispatcher: no operator is called 'matmull'. Did you mean 'matmul'?"));
   CHECK(message([&] { tt::call("add", {x, Tensor()}); }) == "tt::add: argument other is an undefined Tensor." + at(__LINE__));
   CHECK(message([&] { tt::call("sum", {Tensor()}); }) == "tt::sum: argument input is an undefined Tensor." + at(__LINE__));
   CHECK(message([&] { tt::call("sum", {x, 2}); }) == "tt::sum: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__));

@@ -373,8 +373,7 @@ TEST_CASE("elementwise ops are the same on Arrays and Tensors") {
 
 TEST_CASE("random draws: in place, permutations, choices") {
   tt::manual_seed(3);
-  const Tensor p = tt::randperm(50);
-  CHECK(numbers(tt::call_results("sort", {p})[0]) == numbers(tt::arange(50)));
+  for (const int n : {0, 1, 2, 24, 25, 26, 50, 70000}) CHECK(numbers(tt::call_results("sort", {tt::randperm(n)})[0]) == numbers(tt::arange(0, n)));
   const Tensor m = tt::multinomial(tt::tensor({0.0, 1.0, 3.0}), 4000, true);
   const double twos = tt::eq(m, 2).sum().item();
   CHECK(tt::eq(m, 0).sum().item() == 0);
@@ -625,4 +624,47 @@ TEST_CASE("errors of calls by name have that name; numbers at their dtype's end"
   CHECK(numbers(tt::matrix_power(tt::eye(2), INT_MIN)) == Numbers{1, 0, 0, 1});
   CHECK(tt::gcd(tt::tensor(4), tt::empty({}, {.dtype = DType::i64, .device = "meta"})).is_meta());
   CHECK(message([] { tt::conv_transpose2d(tt::ones({1, 2, 3, 3}), tt::ones({2, 1, 2, 2}), {}, {1}, {0}, {0}, 0); }).starts_with("tt::conv_transpose: the number of groups is 0."));
+}
+
+TEST_CASE("a dtype is an argument wherever PyTorch takes one") {
+  using tt::DType;
+  const Tensor x = tt::tensor({{3, 1}, {2, 2}}), h = tt::tensor({0.1, 0.2, NAN}, DType::f16);
+  const auto alike = [](const Tensor& got, const Tensor& expected) { return got.dtype() == expected.dtype() && tt::call("isclose", {got, expected}, {{"equal_nan", true}}).all().item<bool>(); };
+  CHECK(alike(tt::linspace(0, 1, 3, DType::f64), tt::tensor({0.0, 0.5, 1.0}, DType::f64)));
+  CHECK(alike(tt::logspace(0, 2, 3, 10, DType::f64), tt::tensor({1, 10, 100}, DType::f64)));
+  CHECK(alike(tt::eye(1, 2, DType::i64), tt::tensor({{1, 0}})));
+  CHECK(alike(tt::arange(1, 3, DType::i32), tt::tensor({1, 2}, DType::i32)));
+  CHECK(alike(tt::arange(0, 1, 0.5, DType::f64), tt::tensor({0.0, 0.5}, DType::f64)));
+  CHECK(tt::randint(5, 6, {3}, DType::u8).eq(tt::full({3}, 5, DType::u8)).all().item<bool>());
+  CHECK(tt::randint(2, {3}, DType::f32).dtype() == DType::f32);
+  CHECK(tt::randint(2, {3}, {.dtype = DType::i16}).dtype() == DType::i16);
+  CHECK(alike(tt::sum(tt::randperm(4, DType::i32)), tt::tensor(6)));
+  CHECK(alike(tt::full_like(x, 2, DType::f64), tt::full({2, 2}, 2, DType::f64)));
+  CHECK(alike(tt::zeros_like(x, DType::f32), tt::zeros({2, 2})));
+  CHECK(alike(tt::ones_like(x, DType::u8), tt::ones({2, 2}, DType::u8)));
+  CHECK(tt::empty_like(x, DType::f16).dtype() == DType::f16);
+  CHECK(tt::rand_like(x, DType::f64).dtype() == DType::f64);
+  CHECK(tt::randn_like(x, DType::f32).shape() == tt::Shape{2, 2});
+  CHECK(alike(x.new_ones({2}, DType::f32), tt::ones({2})));
+  CHECK(alike(x.new_full({2}, 3, DType::f64), tt::full({2}, 3, DType::f64)));
+  CHECK(alike(x.sum(DType::f32), tt::tensor(8.0f)));
+  CHECK(alike(tt::sum(x, {0}, true, DType::i32), tt::tensor({{5, 3}}, DType::i32)));
+  CHECK(alike(tt::mean(x, DType::f64), tt::tensor(2.0, DType::f64)));
+  CHECK(alike(x.mean({1}, false, DType::f32), tt::tensor({2, 2}, DType::f32)));
+  CHECK(alike(tt::nansum(h, {}, false, DType::f64), h.to(DType::f64).nansum()));
+  CHECK(alike(h.nanmean({}, false, DType::f64), h.to(DType::f64).nanmean()));
+  CHECK(alike(x.prod(DType::f32), tt::tensor(12.0f)));
+  CHECK(alike(tt::prod(x, 0, false, DType::f64), tt::tensor({6, 2}, DType::f64)));
+  CHECK(alike(x.cumsum(1, DType::f32), tt::tensor({{3, 4}, {2, 4}}, DType::f32)));
+  CHECK(alike(tt::cumprod(x, 1, DType::f32), tt::tensor({{3, 3}, {2, 4}}, DType::f32)));
+  CHECK(alike(h.softmax(0, DType::f32), h.to(DType::f32).softmax(0)));
+  CHECK(alike(tt::log_softmax(x, 1, DType::f64), x.to(DType::f64).log_softmax(1)));
+  CHECK(alike(tt::norm(x, 1, {0}, false, DType::f32), tt::tensor({5, 3}, DType::f32)));
+  CHECK(alike(tt::linalg::vector_norm(x, 1, {}, false, DType::f64), tt::tensor(8.0, DType::f64)));
+  for (const char* name : {"sum", "prod", "nansum"}) CHECK(tt::call(name, {x}, {{"dtype", DType::i32}}).dtype() == DType::i32);  // not i64, as without
+  CHECK(alike(tt::call("sum", {x}, {{"dtype", DType::boolean}}), tt::tensor(true)));
+  CHECK(alike(tt::fill(x, 7), tt::full({2, 2}, 7, DType::i64)));
+  Tensor v = tt::tensor(2.0).requires_grad_();
+  tt::fill(tt::zeros({3}, DType::f64), v).sum().backward();  // as by name: the number has a gradient
+  CHECK(alike(v.grad(), tt::tensor(3.0)));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sanitizers.hpp"
 #include "tensors.hpp"
 #include "tt/dispatch/memory_order.hpp"
 
@@ -164,7 +165,7 @@ bool changed_after(const Outcome& o) { return o.error.find("was changed in place
 
 TEST_CASE("functions of random statements do compiled what they do eager") {
   const char* const asked = std::getenv("TT_FUZZ");
-  const int programs = asked ? std::atoi(asked) : 1500;
+  const int programs = asked ? std::atoi(asked) : is_sanitized ? 500 : 1500;
   int refused = 0;
   for (int seed = 0; seed < programs; ++seed) {
     CAPTURE(seed);

@@ -163,6 +163,29 @@ TEST_CASE("embedding and brackets take rows for indices of any shape") {
   CHECK(table[tt::empty({0, 3}, {.dtype = DType::i64})].shape() == Shape{0, 3, 2});
 }
 
+TEST_CASE("nonzero of many elements, on any number of threads") {
+  const int usual = tt::get_num_threads();
+  for (const tt::IntList& shape : {tt::IntList{200000}, {300, 701}, {60, 70, 50}, {7, 1, 30, 1000}, {200000, 1}, {0, 5}}) {
+    const Tensor x = tt::rand(shape, 5) < 0.3;
+    Numbers expected;
+    const auto there = x.elements<bool>();
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      if (!there[static_cast<std::size_t>(i)]) continue;
+      Numbers place;
+      for (std::int64_t k = shape.size() - 1, left = i; k >= 0; --k) {
+        place.insert(place.begin(), static_cast<double>(left % shape.value(static_cast<int>(k))));
+        left /= shape.value(static_cast<int>(k));
+      }
+      expected.insert(expected.end(), place.begin(), place.end());
+    }
+    for (const int threads : {1, 2, 3}) {
+      tt::set_num_threads(threads);
+      CHECK(numbers(x.nonzero()) == expected);
+    }
+    tt::set_num_threads(usual);
+  }
+}
+
 TEST_CASE("masks: nonzero, masked_select, brackets") {
   const Tensor x = tt::tensor({{3.0f, -1.0f, 0.0f}, {0.0f, 2.0f, -5.0f}});
   CHECK(numbers(tt::nonzero(x)) == Numbers{0, 0, 0, 1, 1, 1, 1, 2});

@@ -152,6 +152,11 @@ TEST_CASE("on Arrays and in fused functions") {
   const auto more = [](const auto& a, const auto& b) { return a * a * b; };
   const tt::Array<double, 3, 3> by_first = tt::jacrev(more)(x, v);
   CHECK(alike(by_first, tt::diag(t * d * 2)));
+  const tt::Array<double, 3, 3> by_second = tt::jacfwd<1>(more)(x, v);
+  CHECK(alike(by_second, tt::diag(t * t)));
+  const auto [by_a, by_b] = tt::jacrev<0, 1>(more)(x, v);
+  CHECK(alike(tt::eval(by_a), tt::diag(t * d * 2)));
+  CHECK(alike(tt::eval(by_b), tt::diag(t * t)));
 }
 
 TEST_CASE("vmap of Arrays and in fused functions") {

@@ -182,6 +182,14 @@ TEST_CASE("item gives the one element as any type") {
   CHECK(!tt::tensor(0.0).is_nonzero());
   CHECK((tt::tensor(2.0) > 1 ? 1 : 0) == 1);
   CHECK(message([] { (void)(tt::arange(2) > 0 ? 1 : 0); }) == "tt::Tensor::bool: needs exactly one element: shape is (2,).");
+  CHECK(tt::tensor(-1.75).item<int>() == -1);
+  CHECK(tt::tensor(-0x1p63).item<std::int64_t>() == INT64_MIN);
+  CHECK(tt::tensor(255.5).item<std::uint8_t>() == 255);
+  CHECK(tt::tensor(std::int64_t{INT64_MAX}).item<std::int64_t>() == INT64_MAX);
+  CHECK(message([] { (void)tt::tensor(NAN).item<std::int64_t>(); }).starts_with("tt::Tensor::item: element nan is out of range for an integer of 64 bits.\n  at "));
+  CHECK(message([] { (void)tt::tensor(0x1p63).item<std::int64_t>(); }).starts_with("tt::Tensor::item: element more than 1e15 is out of range"));
+  CHECK(message([] { (void)tt::tensor({std::int64_t{1} << 40}).item<int>(); }).starts_with("tt::Tensor::item: element 1099511627776 is out of range for an integer of 32 bits."));
+  CHECK(message([] { (void)tt::tensor(-1.0).item<std::uint8_t>(); }).starts_with("tt::Tensor::item: element -1 is out of range for an integer of 8 bits without a sign.\n"));
   CHECK(message([] { (void)tt::zeros({0}).item(); }).starts_with("tt::Tensor::item: needs exactly one element"));
   CHECK(message([] { (void)Tensor().item(); }).starts_with("tt: an undefined Tensor was used.\n  at "));
   CHECK(message([] { (void)Tensor().elements<float>(); }).starts_with("tt: an undefined Tensor was used.\n  at "));

@@ -83,18 +83,18 @@ for compiler in $(compilers); do
     report "include/tt/tt.hpp cannot be precompiled with $compiler: $(head -n 5 "$work/log")"
 done
 
-: >"$work/jobs"
+: >"$work/jobs"  # those that take longest first
 fail=0
 ok=0
-for file in tests/compile_fail/*.cpp; do
-  [ -f "$file" ] || continue
-  fail=$((fail + 1))
-  for compiler in $(compilers); do echo "must_fail $compiler $file" >>"$work/jobs"; done
-done
 for file in tests/compile_ok/*.cpp; do
   [ -f "$file" ] || continue
   ok=$((ok + 1))
   for compiler in $(compilers); do echo "must_compile $compiler $file" >>"$work/jobs"; done
+done
+for file in tests/compile_fail/*.cpp; do
+  [ -f "$file" ] || continue
+  fail=$((fail + 1))
+  for compiler in $(compilers); do echo "must_fail $compiler $file" >>"$work/jobs"; done
 done
 # Without xsimd, every other header being there: one error that names the package, and nothing behind it.
 echo '#include <tt/tt.hpp>' >"$work/without_xsimd.cpp"

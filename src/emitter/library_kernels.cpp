@@ -83,6 +83,7 @@ void rows(const Tensor& x, std::initializer_list<double> epsilons) {
     one([&](const Tensors& t) { return tt::log_softmax(t[0], axis); });
     one([&](const Tensors& t) { return tt::logsumexp(t[0], axis); });
     one([&](const Tensors& t) { return t[0].sum(axis); });
+    one([&](const Tensors& t) { return t[0].nansum(axis); });
     one([&](const Tensors& t) { return t[0].mean(axis); });
     one([&](const Tensors& t) { return t[0].var(axis); });
     one([&](const Tensors& t) { return t[0].std(axis); });

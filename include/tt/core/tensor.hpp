@@ -5,6 +5,7 @@
 //   tt::Tensor t = tt::tensor({1, 2, 3});   tt::Tensor row = t.slice(0, 1, 3);   row.exp_();
 #pragma once
 #include <initializer_list>
+#include <limits>
 #include <span>
 
 #include "tt/core/capture_mode.hpp"
@@ -589,9 +590,13 @@ class Tensor {
   template <class = void> Tensor slice_scatter(const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here()) const;
   template <class = void> Tensor sum_to_size(const IntList& size, SourceLine at = here()) const;
   template <class = void> Tensor new_zeros(const IntList& size, SourceLine at = here()) const;
+  template <std::same_as<DType> D> Tensor new_zeros(const IntList& size, D dtype, SourceLine at = here()) const;
   template <class = void> Tensor new_ones(const IntList& size, SourceLine at = here()) const;
+  template <std::same_as<DType> D> Tensor new_ones(const IntList& size, D dtype, SourceLine at = here()) const;
   template <class = void> Tensor new_empty(const IntList& size, SourceLine at = here()) const;
+  template <std::same_as<DType> D> Tensor new_empty(const IntList& size, D dtype, SourceLine at = here()) const;
   template <class V> Tensor new_full(const IntList& size, const V& value, SourceLine at = here()) const;
+  template <class V, std::same_as<DType> D> Tensor new_full(const IntList& size, const V& value, D dtype, SourceLine at = here()) const;
   template <class = void> Tensor mm(const Tensor& o, SourceLine at = here()) const;
   template <class = void> Tensor bmm(const Tensor& o, SourceLine at = here()) const;
   template <class = void> Tensor mv(const Tensor& o, SourceLine at = here()) const;
@@ -704,6 +709,19 @@ class Tensor {
   template <class H> Tensor clamp_max(const H& high, SourceLine at = here()) const;
   TT_LAZY Tensor softmax(int dim, SourceLine at = here()) const;
   TT_LAZY Tensor log_softmax(int dim, SourceLine at = here()) const;
+  // Of the elements in another dtype.
+  template <std::same_as<DType> D> Tensor sum(D dtype, SourceLine at = here()) const { return to(dtype, at).sum({}, false, at).to(dtype, at); }
+  template <std::same_as<DType> D> Tensor sum(const IntList& dims, bool keepdim, D dtype, SourceLine at = here()) const { return to(dtype, at).sum(dims, keepdim, at).to(dtype, at); }
+  template <std::same_as<DType> D> Tensor mean(D dtype, SourceLine at = here()) const { return to(dtype, at).mean({}, false, at); }
+  template <std::same_as<DType> D> Tensor mean(const IntList& dims, bool keepdim, D dtype, SourceLine at = here()) const { return to(dtype, at).mean(dims, keepdim, at); }
+  template <std::same_as<DType> D> Tensor nansum(const IntList& dims, bool keepdim, D dtype, SourceLine at = here()) const { return to(dtype, at).nansum(dims, keepdim, at).to(dtype, at); }
+  template <std::same_as<DType> D> Tensor nanmean(const IntList& dims, bool keepdim, D dtype, SourceLine at = here()) const { return to(dtype, at).nanmean(dims, keepdim, at); }
+  template <std::same_as<DType> D> Tensor prod(D dtype, SourceLine at = here()) const { return to(dtype, at).prod(at).to(dtype, at); }
+  template <std::same_as<DType> D> Tensor prod(int dim, bool keepdim, D dtype, SourceLine at = here()) const { return to(dtype, at).prod(dim, keepdim, at).to(dtype, at); }
+  template <std::same_as<DType> D> Tensor cumsum(int dim, D dtype, SourceLine at = here()) const { return to(dtype, at).cumsum(dim, at).to(dtype, at); }
+  template <std::same_as<DType> D> Tensor cumprod(int dim, D dtype, SourceLine at = here()) const { return to(dtype, at).cumprod(dim, at).to(dtype, at); }
+  template <std::same_as<DType> D> Tensor softmax(int dim, D dtype, SourceLine at = here()) const { return to(dtype, at).softmax(dim, at); }
+  template <std::same_as<DType> D> Tensor log_softmax(int dim, D dtype, SourceLine at = here()) const { return to(dtype, at).log_softmax(dim, at); }
   template <class = void> Tensor logsumexp(const IntList& dims, bool keepdim = false, SourceLine at = here()) const;
 
   // ---- in place
@@ -957,8 +975,16 @@ class Tensor {
   template <class T>
   T element(const char* op, SourceLine at) const {
     need_one_element(op, at);
-    return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(detail::first_element<E>(*impl_)); });
+    return with_dtype(dtype(), [&]<class E>(E) {
+      using C = compute_t<E>;
+      const auto v = static_cast<C>(detail::first_element<E>(*impl_));
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && (std::is_floating_point_v<C> || sizeof(T) < sizeof(C) || std::is_unsigned_v<T>))
+        need_whole(static_cast<double>(v), std::numeric_limits<T>::digits, std::is_signed_v<T>, op, at);
+      return static_cast<T>(v);
+    });
   }
+  /// Throws Error when a number is no integer of so many digits behind its sign, after its fraction is cut off.
+  TT_INLINE static void need_whole(double v, int digits, bool is_signed, const char* op, SourceLine at);
   TT_INLINE void need_one_element(const char* op, SourceLine at) const;
   TT_INLINE void check_elements(DType d, SourceLine at) const;
   Text why_empty() const;

@@ -113,6 +113,13 @@ TT_INLINE void Tensor::need_one_element(const char* op, SourceLine at) const {
   need_elements(op, at);
   if (!impl_->data) TT_THROW(Error(Text("tt::Tensor::") << op << ": the Tensor has no elements: it " << why_empty() << at));
 }
+TT_INLINE void Tensor::need_whole(double v, int digits, bool is_signed, const char* op, SourceLine at) {
+  const double end = __builtin_ldexp(1, digits), whole = __builtin_trunc(v);
+  if (whole < end && whole >= (is_signed ? -end : 0)) return;
+  Text text = Text("tt::Tensor::") << op << ": element ";
+  detail::write_number(text, v);
+  TT_THROW(Error(text << " is out of range for an integer of " << digits + is_signed << (is_signed ? " bits." : " bits without a sign.") << at));
+}
 TT_INLINE void Tensor::check_elements(DType d, SourceLine at) const {
   check_type(d, "elements", at);
   need_elements("elements", at, detail::Use::may_write);

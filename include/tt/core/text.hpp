@@ -47,6 +47,8 @@ class Text {
     while (n > 0) chars_.push_back(digits[--n]);
     return *this;
   }
+  template <std::floating_point F>
+  Text& operator<<(F value) = delete;  // which would be a char; see write_number
   constexpr Text& append(const char* chars, int count) {
     chars_.append(chars, count);
     return *this;

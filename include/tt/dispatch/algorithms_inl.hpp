@@ -238,11 +238,10 @@ inline std::int64_t* indices_of(const Tensor& t) { return t.data_ptr<std::int64_
 
 // ---- order
 
-/// The order of one dense row. Merging costs about what sorting half of it does where elements are eight bytes, and more where they are four (1e6 on two threads,
-/// i64 9.1 ms before, 7.9, i32 6.6 both): those are shared by four threads and more.
+/// The order of one dense row.
 inline void sort_row(const AlgorithmCall& a, const Tensor& x, std::int64_t n, bool descending, std::int64_t* order) {
-  const int parts = is_host(x.device()) ? split_rows(n, 8).parts : 1;
-  if (parts >= (size_of(x.dtype()) == 8 ? 2 : 4)) merge_sort(x, n, descending, parts, order, [&](const void* part, std::int64_t count, std::int64_t* places) { a->sort(a.workspace, x.dtype(), part, 1, count, descending, places); });
+  constexpr std::int64_t long_row = 1 << 11;
+  if (is_host(x.device()) && n >= long_row) sort_long_row(x, n, descending, order);
   else a->sort(a.workspace, x.dtype(), x.impl().data, 1, n, descending, order);
 }
 /// The places of the first k elements of each row, where k is small: a heap of the best so far, the last of them on top.
@@ -279,10 +278,12 @@ inline void order_kernel(const AlgorithmCall& a, const AxisRows& x, std::int64_t
   if (k < x.n && !few) place = place.slice(1, 0, k).clone();
   if (values) {
     Tensor v = x.matrix(x.dense.dtype(), k);
-    if (a.table)
-      x.each_range(k, [&](std::int64_t r, std::int64_t end) {
-        a->take(a.workspace, v.dtype(), x.row(r), end - r, x.n, k, indices_of(place) + r * k, v.impl().data + r * k * size_of(v.dtype()));
-      });
+    const auto take = [&](std::int64_t r, std::int64_t rows, std::int64_t first, std::int64_t count) {
+      const std::int64_t at = r * k + first;
+      a->take(a.workspace, v.dtype(), x.row(r), rows, x.n, count, indices_of(place) + at, v.impl().data + at * size_of(v.dtype()));
+    };
+    if (a.table && x.rows == 1 && is_host(v.device())) in_ranges(k, 2, [&](std::int64_t begin, std::int64_t end) { take(0, 1, begin, end - begin); });
+    else if (a.table) x.each_range(k, [&](std::int64_t r, std::int64_t end) { take(r, end - r, 0, k); });
     *values = x.with_axes(v);
   }
   *indices = x.with_axes(place);

@@ -93,6 +93,8 @@ struct TensorOperand {
     if (!expression.is_constant()) [[unlikely]] capture_mode->made_of_size(t, expression);
     return t;
   }
+  /// The Tensor, or the number beside `x`.
+  Tensor beside(const Tensor& x) const { return tensor ? *tensor : number(x.dtype()); }
   /// In the place of a Tensor among others, of which those that are floating have this dtype together (boolean: none is). Integers, which may be indices or seeds, stay integers.
   Tensor number_among(DType floating) const { return number(is_floating(literal) ? floating : DType::boolean); }
 };

@@ -1,6 +1,6 @@
 // Methods of Tensor that are functions of functions.hpp too: x.chunk(2) is tt::chunk(x, 2). (sort, argsort, topk and cumsum: algorithms.hpp.)
 #pragma once
-#include "tt/dispatch/second_names.hpp"
+#include "tt/dispatch/dtype_arguments.hpp"
 
 namespace tt {
 
@@ -206,6 +206,10 @@ template <class> Tensor Tensor::new_zeros(const IntList& size, SourceLine at) co
 template <class> Tensor Tensor::new_ones(const IntList& size, SourceLine at) const { return tt::ones(size, detail::on_device(dtype(), device()), at); }
 template <class> Tensor Tensor::new_empty(const IntList& size, SourceLine at) const { return tt::empty(size, detail::on_device(dtype(), device()), at); }
 template <class V> Tensor Tensor::new_full(const IntList& size, const V& value, SourceLine at) const { return tt::full(size, value, detail::on_device(dtype(), device()), at); }
+template <std::same_as<DType> D> Tensor Tensor::new_zeros(const IntList& size, D dtype, SourceLine at) const { return tt::zeros(size, detail::on_device(dtype, device()), at); }
+template <std::same_as<DType> D> Tensor Tensor::new_ones(const IntList& size, D dtype, SourceLine at) const { return tt::ones(size, detail::on_device(dtype, device()), at); }
+template <std::same_as<DType> D> Tensor Tensor::new_empty(const IntList& size, D dtype, SourceLine at) const { return tt::empty(size, detail::on_device(dtype, device()), at); }
+template <class V, std::same_as<DType> D> Tensor Tensor::new_full(const IntList& size, const V& value, D dtype, SourceLine at) const { return tt::full(size, value, detail::on_device(dtype, device()), at); }
 template <class> Tensor Tensor::mm(const Tensor& o, SourceLine at) const { return tt::mm(*this, o, at); }
 template <class> Tensor Tensor::bmm(const Tensor& o, SourceLine at) const { return tt::bmm(*this, o, at); }
 template <class> Tensor Tensor::mv(const Tensor& o, SourceLine at) const { return tt::mv(*this, o, at); }

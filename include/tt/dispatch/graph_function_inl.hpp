@@ -401,7 +401,7 @@ TT_INLINE BoundFunction bind_function(const Call& c) {
     }
     Graph g = detail::record_call(*c.op, c.attrs(), s);
     const bool right = !g.failure && g.assumed.empty() && g.needed.empty();
-    if (right || !s.is_constant()) {
+    if (right || (!s.is_constant() && !as_numbers.all)) {
       auto fresh = std::make_unique<detail::KeptFunction>();
       fresh->op = c.op;
       fresh->word.append(s.word.data(), s.word.size());

@@ -144,24 +144,41 @@ TT_INLINE void Nonzero::kernel(Call& c, const Options&) {
   const Tensor mask = convert(c[0], DType::boolean, c.at).contiguous();
   const auto* there = mask.data_ptr<bool>();
   const std::int64_t n = mask.impl().numel;
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < n; ++i) count += there[i];
-  const int rank = c[0].dim();
-  c.result[0] = Tensor(DType::i64, Shape{count, rank}, c[0].device());
-  if (rank == 0) return;
-  auto* to = c.result[0].data_ptr<std::int64_t>();
-  for (std::int64_t i = 0, found = 0; found < count; ++i) {  // without a branch that nobody can foresee
-    to[found * rank] = i;
-    found += there[i];
-  }
-  for (std::int64_t* e = to; e != to + count * rank; e += rank) {
-    std::int64_t left = e[0];
-    for (int k = rank - 1; k > 0; --k) {
-      e[k] = left % c[0].size(k);
-      left /= c[0].size(k);
+  const Split split = split_rows(n, 1);
+  std::vector<std::int64_t> first(static_cast<std::size_t>(split.parts) + 1);  // of each part, in the result
+  in_ranges(split, n, [&](int part, std::int64_t begin, std::int64_t end) {
+    std::int64_t count = 0;
+    for (std::int64_t i = begin; i < end; ++i) count += there[i];
+    first[static_cast<std::size_t>(part) + 1] = count;
+  });
+  for (std::size_t part = 1; part < first.size(); ++part) first[part] += first[part - 1];
+  const Shape& shape = mask.impl().shape;
+  const int rank = shape.rank;
+  c.result[0] = Tensor(DType::i64, Shape{first.back(), rank}, c[0].device());
+  if (rank == 0 || first.back() == 0) return;
+  auto* const to = c.result[0].data_ptr<std::int64_t>();
+  in_ranges(split, n, [&](int part, std::int64_t i, std::int64_t) {
+    std::int64_t found = first[static_cast<std::size_t>(part)], place[max_rank], left = i;
+    const std::int64_t last = first[static_cast<std::size_t>(part) + 1];
+    for (int k = rank - 1; k >= 0; --k) {
+      place[k] = left % shape.code[k];
+      left /= shape.code[k];
     }
-    e[0] = left;
-  }
+    const auto rows = [&](auto axes) {  // a constant, where there are few
+      for (const std::int64_t columns = shape.code[axes - 1]; found < last;) {
+        for (std::int64_t& j = place[axes - 1]; j < columns && found < last; ++j, ++i) {  // without a branch that nobody can foresee
+          for (int k = 0; k < axes; ++k) to[found * axes + k] = place[k];
+          found += there[i];
+        }
+        place[axes - 1] = 0;
+        for (int k = axes - 2; k >= 0 && ++place[k] == shape.code[k]; --k) place[k] = 0;
+      }
+    };
+    if (rank == 1) rows(std::integral_constant<int, 1>{});
+    else if (rank == 2) rows(std::integral_constant<int, 2>{});
+    else if (rank == 3) rows(std::integral_constant<int, 3>{});
+    else rows(rank);
+  });
 }
 
 TT_INLINE void ScatterAdd::front(Call& c, const Options& o) { c.result[0] = call_with<ScatterAdd>(c.at, o, c[0], c[1], beginning_of(c[2], c[1], c.at)); }

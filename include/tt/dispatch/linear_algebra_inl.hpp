@@ -13,20 +13,6 @@ void need_ranks(const char* op, const Tensor& a, int rank_a, const Tensor& b, in
     TT_THROW(Error(Text("tt::") << op << ": shapes " << a.shape() << " and " << b.shape() << " have ranks " << a.dim() << " and " << b.dim() << ", needed are " << rank_a << " and " << rank_b << "." << at));
   need_same_dtype(op, a, b, at);
 }
-/// beta * input + alpha * product; input is broadcast to the product.
-template <class = void>
-Tensor scaled_sum(const char* op, const Tensor& input, const Tensor& product, double beta, double alpha, SourceLine at) {
-  bool fits = input.dim() <= product.dim();
-  for (int k = 1; fits && k <= input.dim(); ++k) fits = input.size(-k, at) == 1 || input.size(-k, at) == product.size(-k, at);
-  if (!fits) TT_THROW(Error(Text("tt::") << op << ": shapes do not broadcast: " << input.shape() << " to " << product.shape() << "." << at));
-  const auto times = [&](const Tensor& t, double f) {
-    if (f == 1) return t;
-    return is_floating(t.dtype()) ? t * f : t * static_cast<std::int64_t>(f);
-  };
-  const Tensor p = times(product, alpha);
-  if (beta == 0) return p.expand(p.shape(at), at) + zeros({}, on_device(p.dtype(), p.device()), at);
-  return times(input, beta) + p;
-}
 
 }  // namespace detail
 
@@ -47,33 +33,16 @@ TT_LAZY_DEFINITION Tensor dot(const Tensor& a, const Tensor& b, SourceLine at) {
   detail::need_ranks("dot", a, 1, b, 1, at);
   return tt::matmul(a, b, at);
 }
-TT_LAZY_DEFINITION Tensor inner(const Tensor& a, const Tensor& b, SourceLine at) {
-  detail::need_same_dtype("inner", a, b, at);
-  if (a.dim() == 0 || b.dim() == 0) return a * b;
-  return tensordot(a, b, {-1}, {-1}, at);
-}
+TT_LAZY_DEFINITION Tensor inner(const Tensor& a, const Tensor& b, SourceLine at) { return call_with<Inner>(at, {}, a, b); }
 TT_LAZY_DEFINITION Tensor outer(const Tensor& a, const Tensor& b, SourceLine at) {
   if (a.dim() != 1 || b.dim() != 1) detail::need_ranks("outer", a, 1, b, 1, at);
   return a.unsqueeze(1, at) * b.unsqueeze(0, at);
 }
-TT_LAZY_DEFINITION Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
-  detail::need_same_dtype("addmm", input, a, at);
-  return detail::scaled_sum("addmm", input, mm(a, b, at), beta, alpha, at);
-}
-TT_LAZY_DEFINITION Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& v, double beta, double alpha, SourceLine at) {
-  detail::need_same_dtype("addmv", input, a, at);
-  return detail::scaled_sum("addmv", input, mv(a, v, at), beta, alpha, at);
-}
-TT_LAZY_DEFINITION Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum("addr", input, outer(a, b, at), beta, alpha, at); }
-TT_LAZY_DEFINITION Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
-  detail::need_same_dtype("addbmm", input, a, at);
-  const Tensor sum = bmm(a, b, at).sum({0}, false, at);
-  return detail::scaled_sum("addbmm", input, sum.to(a.dtype(), at), beta, alpha, at);
-}
-TT_LAZY_DEFINITION Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
-  detail::need_same_dtype("baddbmm", input, a, at);
-  return detail::scaled_sum("baddbmm", input, bmm(a, b, at), beta, alpha, at);
-}
+TT_LAZY_DEFINITION Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return call_with<Addmm>(at, {beta, alpha}, input, a, b); }
+TT_LAZY_DEFINITION Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& v, double beta, double alpha, SourceLine at) { return call_with<Addmv>(at, {beta, alpha}, input, a, v); }
+TT_LAZY_DEFINITION Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return call_with<Addr>(at, {beta, alpha}, input, a, b); }
+TT_LAZY_DEFINITION Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return call_with<Addbmm>(at, {beta, alpha}, input, a, b); }
+TT_LAZY_DEFINITION Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return call_with<Baddbmm>(at, {beta, alpha}, input, a, b); }
 TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, int dims, SourceLine at) {
   if (dims < 0 || dims > a.dim() || dims > b.dim()) TT_THROW(Error(Text("tt::tensordot: ") << dims << " axes of shapes " << a.shape() << " and " << b.shape() << "." << at));
   IntList of_a, of_b;
@@ -111,7 +80,6 @@ TT_LAZY_DEFINITION Tensor cross(const Tensor& a, const Tensor& b, Optional<int> 
 TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) {
   const int rank = a.dim() > b.dim() ? a.dim() : b.dim();
   if (rank == 0) return a * b;
-  // Rows of the result are products of rows that are as long: elements of a repeated, and rows of b.
   IntList left, right, row_of_a, row_of_b, wide_a, wide_b, to;
   for (int k = 0; k < rank; ++k) {
     const Size n = k < rank - a.dim() ? Size(1) : a.size(k - (rank - a.dim()), at), m = k < rank - b.dim() ? Size(1) : b.size(k - (rank - b.dim()), at);
@@ -132,6 +100,9 @@ TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) 
     }
     to.push_back(n * m);
   }
+  constexpr int long_row = 32;
+  if (b.dim() > 0 && b.size(-1, at) >= long_row) return (a.reshape(left, at) * b.reshape(right, at)).reshape(to, at);
+  // Rows of the result are products of rows that are as long: elements of a repeated, and rows of b.
   return (a.reshape(left, at).expand(wide_a, at).reshape(row_of_a, at) * b.reshape(right, at).expand(wide_b, at).reshape(row_of_b, at)).reshape(to, at);
 }
 TT_LAZY_DEFINITION Tensor block_diag(TensorSpan all, SourceLine at) {
@@ -184,12 +155,12 @@ TT_LAZY_DEFINITION Tensor corrcoef(const Tensor& x, SourceLine at) {
 }
 TT_LAZY_DEFINITION Tensor norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
   detail::need_floating("norm", x, at);
-  return detail::power_norm(x, p, dim, keepdim, at);
+  return call_with<VectorNorm>(at, {p, dim, keepdim}, x);
 }
 
 TT_LAZY_DEFINITION Tensor linalg::vector_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
   detail::need_floating("vector_norm", x, at);
-  return detail::power_norm(x, ord, dim, keepdim, at);
+  return call_with<VectorNorm>(at, {ord, dim, keepdim}, x);
 }
 namespace linalg {
 /// The largest along an axis, 0 where it has no elements: of what is at least 0.
@@ -207,7 +178,7 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, std::string_view 
   if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
   if (ord == "nuc") return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return s.sum({-1}, false, at); }, at);
   if (ord != "fro") TT_THROW(Error(Text("tt::matrix_norm: the norm is neither fro nor nuc.") << at));
-  return detail::power_norm(x, 2, dim, keepdim, at);
+  return call_with<VectorNorm>(at, {2, dim, keepdim}, x);
 }
 TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
   detail::need_floating("matrix_norm", x, at);
@@ -231,11 +202,7 @@ TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int di
   if (!(w[0].size(d, at) == 3)) detail::refuse("cross", "the axis is not of 3", w[0], at);
   return call_with<Cross>(at, {d}, w[0], w[1]);
 }
-TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) {
-  detail::need_floating("vecdot", a, at);
-  detail::need_same_dtype("vecdot", a, b, at);
-  return (a * b).sum({dim}, false, at);
-}
+TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) { return call_with<Vecdot>(at, {dim}, a, b); }
 TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLine at) {
   if (a.dim() < 2 || a.size(-1, at) != a.size(-2, at)) detail::refuse("matrix_power", "matrices are not square", a, at);
   if (n == 0) return eye(a.size(-1, at), detail::on_device(a.dtype(), a.device()), at).expand(a.shape(at), at) + tt::where(zeros({}, detail::on_device(DType::boolean, a.device())), a, 0, at);  // a gradient of 0
@@ -302,17 +269,7 @@ void register_linear_algebra_names() {
   pair("bmm", "input, Tensor mat2", [](const Tensor& a, const Tensor& b, Line at) { return bmm(a, b, at); });
   pair("mv", "input, Tensor vec", [](const Tensor& a, const Tensor& b, Line at) { return mv(a, b, at); });
   for (const char* name : {"dot", "vdot"}) pair(name, "input, Tensor other", [](const Tensor& a, const Tensor& b, Line at) { return dot(a, b, at); });
-  pair("inner", "input, Tensor other", [](const Tensor& a, const Tensor& b, Line at) { return inner(a, b, at); });
   for (const char* name : {"outer", "ger"}) pair(name, "input, Tensor vec2", [](const Tensor& a, const Tensor& b, Line at) { return outer(a, b, at); });
-  const auto add_product = [](const char* name, const char* of, auto f) {
-    const Text schema = Text("Tensor input, ") << of << ", Scalar beta=1, Scalar alpha=1";
-    register_function(name, keep_text(schema.begin(), static_cast<std::size_t>(schema.size())), f);
-  };
-  add_product("addmm", "Tensor mat1, Tensor mat2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addmm(x, a, b, real_of(s, at), real_of(t, at), at); });
-  add_product("addmv", "Tensor mat, Tensor vec", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addmv(x, a, b, real_of(s, at), real_of(t, at), at); });
-  add_product("addr", "Tensor vec1, Tensor vec2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addr(x, a, b, real_of(s, at), real_of(t, at), at); });
-  add_product("addbmm", "Tensor batch1, Tensor batch2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addbmm(x, a, b, real_of(s, at), real_of(t, at), at); });
-  add_product("baddbmm", "Tensor batch1, Tensor batch2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return baddbmm(x, a, b, real_of(s, at), real_of(t, at), at); });
   register_function("tensordot", "Tensor a, Tensor b, int dims=2", [](const Tensor& a, const Tensor& b, int d, Line at) { return tensordot(a, b, d, at); });
   register_function("tensordot", "Tensor a, Tensor b, int[] dims_self, int[] dims_other", [](const Tensor& a, const Tensor& b, const IntList& x, const IntList& y, Line at) { return tensordot(a, b, x, y, at); });
   register_function("einsum", "str equation, Tensor[] tensors", [](const std::string& e, const TensorList& l, Line at) { return einsum(e, l, at); });
@@ -342,7 +299,6 @@ void register_linear_algebra_names() {
   });
   register_function("linalg_cross", "Tensor input, Tensor other, int dim=-1", [](const Tensor& a, const Tensor& b, int d, Line at) { return linalg::cross(a, b, d, at); });
   register_function("cross", "Tensor input, Tensor other, int? dim=None", [](const Tensor& a, const Tensor& b, Optional<int> d, Line at) { return cross(a, b, d, at); });
-  register_function("linalg_vecdot", "Tensor x, Tensor y, int dim=-1", [](const Tensor& a, const Tensor& b, int d, Line at) { return linalg::vecdot(a, b, d, at); });
   for (const char* name : {"linalg_matrix_power", "matrix_power"}) register_function(name, "Tensor A, int n", [](const Tensor& a, int n, Line at) { return linalg::matrix_power(a, n, at); });
   for (const char* name : {"linalg_multi_dot", "chain_matmul"}) register_function(name, "Tensor[] tensors", [](const TensorList& l, Line at) { return linalg::multi_dot(l, at); });
   register_function("linalg_vander", "Tensor x, int? N=None", [](const Tensor& x, Optional<std::int64_t> n, Line at) { return linalg::vander(x, n, at); });

@@ -1,7 +1,12 @@
-// How elements are ordered; and one long row sorted by several threads: parts of it are, and are then merged.
-//   comes_before(1.0, NAN);   merge_sort(row, n, false, 4, order, [&](const void* part, std::int64_t count, std::int64_t* places) { ... });
+// How elements are ordered; and one long row of the host sorted by its digits, by all threads.
+//   comes_before(1.0, NAN);   sort_long_row(row, n, false, order);
 #pragma once
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tt/core/tensor.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
@@ -12,52 +17,85 @@ namespace tt::detail {
 template <class T>
 bool comes_before(T a, T b) { return a < b || (b != b && a == a); }
 
-/// The order of n elements of a dense row of the host: threads sort parts of it, sort(elements, count, order), which are merged two by two, each thread writing as many
-/// places. Equal elements stay in their order.
-template <class Sort>
-void merge_sort(const Tensor& x, std::int64_t n, bool descending, int parts, std::int64_t* order, const Sort& sort) {
-  with_compute_dtype(x.dtype(), [&]<class T>(T) {
-    struct Element {
-      T value;
-      std::int64_t place;
-    };
-    const auto before = [&](const Element& p, const Element& q) { return descending ? comes_before(q.value, p.value) : comes_before(p.value, q.value); };
-    const auto begin = [&](int part) { return n / parts * part + (part < n % parts ? part : n % parts); };
-    const auto* const value = static_cast<const T*>(static_cast<const void*>(x.impl().data));
-    const Tensor memory(DType::u8, Shape{2 * n * static_cast<std::int64_t>(sizeof(Element))});
-    auto* sorted = reinterpret_cast<Element*>(memory.impl().data);
-    Element* merged = sorted + n;
-    in_parts(parts, [&](int part) {
-      const std::int64_t first = begin(part), end = begin(part + 1);
-      sort(value + first, end - first, order + first);
-      for (std::int64_t k = first; k < end; ++k) sorted[k] = {value[first + order[k]], first + order[k]};
-    });
-    for (int width = 1; width < parts; width *= 2) {
-      const bool last_round = 2 * width >= parts;
-      in_parts(parts, [&](int part) {
-        const int left = part / (2 * width) * 2 * width, right = left + width < parts ? left + width : parts;
-        const std::int64_t first = begin(left), middle = begin(right), last = begin(right + width < parts ? right + width : parts);
-        const Element *const one = sorted + first, *const other = sorted + middle;
-        const std::int64_t ones = middle - first, others = last - middle, from = begin(part) - first, to = begin(part + 1) - first;
-        std::int64_t i = from > others ? from - others : 0;  // so many of the first `from` are ones
-        for (std::int64_t end = from < ones ? from : ones; i < end;) {
-          const std::int64_t half = (i + end) / 2;
-          if (before(other[from - 1 - half], one[half])) end = half;
-          else i = half + 1;
-        }
-        std::int64_t k = from, j = from - i;
-        const auto take = [&](bool its) {  // without a branch that nobody can foresee
-          const Element& next = *(its ? other + j : one + i);
-          j += its;
-          i += !its;
-          if (last_round) order[first + k++] = next.place;
-          else merged[first + k++] = next;
-        };
-        while (k < to && i < ones && j < others) take(before(other[j], one[i]));
-        while (k < to) take(i == ones);
-      });
-      std::swap(sorted, merged);
+/// An unsigned integer as wide as an element, of which less means that it comes before: NaNs are one, as are -0 and 0.
+template <class T>
+auto order_key(T v) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return static_cast<std::uint32_t>(v);
+  } else {
+    using Key = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    constexpr int top = 8 * sizeof(Key) - 1;
+    constexpr Key sign = Key{1} << top;
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<Key>(v) ^ sign;
+    } else {
+      const auto all = [](bool is_so) { return Key{0} - Key{is_so}; };  // without a branch
+      const Key bits = std::bit_cast<Key>(v) & all(v != 0);
+      return (bits ^ (all(bits >> top) | sign)) | all(v != v);
     }
+  }
+}
+/// The order of n keys, digit by digit from the least on: how often each digit is there says where its elements go, and threads share both steps.
+/// key(i) is the one at place i; only its last `bits` count.
+template <class K, class Key>
+void sort_by_digits(std::int64_t n, int bits, const Key& key, std::int64_t* order) {
+  struct Element {
+    K key, place;
+  };
+  constexpr int most_bits = 8;  // a line of memory for each of 256 digits stays in the first cache
+  const int passes = bits > most_bits ? (bits + most_bits - 1) / most_bits : 1, width = (bits + passes - 1) / passes;
+  const std::size_t digits = std::size_t{1} << width, apart = std::max(digits, std::size_t{32});  // no two threads write one line
+  const Split split = split_rows(n, 8);
+  std::vector<std::int64_t> next(static_cast<std::size_t>(split.parts) * apart);  // of each part and digit
+  const Tensor memory(DType::u8, Shape{2 * n * static_cast<std::int64_t>(sizeof(Element))});
+  auto* from = reinterpret_cast<Element*>(memory.impl().data);
+  Element* to = from + n;
+  for (int pass = 0; pass < passes; ++pass) {
+    const auto digit = [&, shift = pass * width](K k) { return static_cast<std::size_t>(k >> shift) & (digits - 1); };
+    const auto go = [&](const auto& read, const auto& write) {
+      std::fill(next.begin(), next.end(), 0);
+      in_ranges(split, n, [&](int part, std::int64_t begin, std::int64_t end) {
+        std::int64_t* const count = &next[static_cast<std::size_t>(part) * apart];
+        for (std::int64_t i = begin; i < end; ++i) ++count[digit(read(i).key)];
+      });
+      std::int64_t before = 0;
+      for (std::size_t d = 0; d < digits; ++d)
+        for (std::size_t at = d; at < next.size(); at += apart) before += std::exchange(next[at], before);
+      in_ranges(split, n, [&](int part, std::int64_t begin, std::int64_t end) {
+        std::int64_t* const place = &next[static_cast<std::size_t>(part) * apart];
+        for (std::int64_t i = begin; i < end; ++i) {
+          const Element e = read(i);
+          write(place[digit(e.key)]++, e);
+        }
+      });
+    };
+    const auto given = [&](std::int64_t i) { return Element{static_cast<K>(key(i)), static_cast<K>(i)}; };
+    const auto sorted = [&](std::int64_t i) { return from[i]; };
+    const auto on = [&](std::int64_t i, const Element& e) { to[i] = e; };
+    const auto end = [&](std::int64_t i, const Element& e) { order[i] = static_cast<std::int64_t>(e.place); };
+    const bool last = pass == passes - 1;
+    if (pass == 0) last ? go(given, end) : go(given, on);
+    else last ? go(sorted, end) : go(sorted, on);
+    std::swap(from, to);
+  }
+}
+/// The order of n elements of a dense row of the host. Equal elements stay in their order.
+inline void sort_long_row(const Tensor& x, std::int64_t n, bool descending, std::int64_t* order) {
+  with_compute_dtype(x.dtype(), [&]<class T>(T) {
+    const auto* const value = static_cast<const T*>(static_cast<const void*>(x.impl().data));
+    const auto key = [&](std::int64_t i) { return descending ? ~order_key(value[i]) : order_key(value[i]); };
+    using Key = decltype(key(0));
+    const Key first = key(0);
+    std::atomic<Key> differ{0};  // bits in which any two keys do
+    in_ranges(n, 1, [&](std::int64_t begin, std::int64_t end) {
+      Key own = 0;
+      for (std::int64_t i = begin; i < end; ++i) own |= key(i) ^ first;
+      differ.fetch_or(own, std::memory_order_relaxed);
+    });
+    const int low = differ == 0 ? 0 : std::countr_zero(differ.load()), bits = static_cast<int>(std::bit_width(differ.load())) - low;
+    const auto kept = [&](std::int64_t i) { return key(i) >> low; };
+    if (bits <= 32 && n <= std::int64_t{1} << 32) sort_by_digits<std::uint32_t>(n, bits, kept, order);
+    else sort_by_digits<std::uint64_t>(n, bits, kept, order);
   });
 }
 

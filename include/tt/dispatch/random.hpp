@@ -130,6 +130,10 @@ Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Genera
   return call_with<RandintFrom>(at, {low, static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low))}, u).to(o.dtype, at);
 }
 template <class = void>
+Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, TensorOptions o, SourceLine at = here()) { return randint(low, high, shape, default_generator(), o, at); }
+template <class = void>
+Tensor randint(std::int64_t high, const IntList& shape, TensorOptions o, SourceLine at = here()) { return randint(0, high, shape, o, at); }
+template <class = void>
 Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   return randint(0, high, shape, g, o, at);
 }
@@ -239,7 +243,13 @@ Tensor randperm(std::int64_t n, Generator& g = default_generator(), SourceLine a
   Tensor r = arange(n);
   const Tensor u = rand({n}, g.next_seed("randperm", at), {.dtype = DType::f64}, at);
   auto* const p = r.template data_ptr<std::int64_t>(at);
-  for (std::int64_t k = n - 1; k > 0; --k) std::swap(p[k], p[static_cast<std::int64_t>(u.template data_ptr<double>(at)[k] * static_cast<double>(k + 1))]);
+  const auto* const drawn = u.template data_ptr<double>(at);
+  const auto other = [drawn](std::int64_t k) { return static_cast<std::int64_t>(drawn[k] * static_cast<double>(k + 1)); };
+  constexpr std::int64_t ahead = 24;  // places that memory brings meanwhile
+  for (std::int64_t k = n - 1; k > 0; --k) {
+    if (k > ahead) __builtin_prefetch(p + other(k - ahead), 1);
+    std::swap(p[k], p[other(k)]);
+  }
   return r;
 }
 namespace detail {

@@ -38,10 +38,7 @@ TT_LAZY_DEFINITION Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) 
 TT_LAZY_DEFINITION MinMaxResult cummax(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<true>>(x, dim, 0, true, at); }
 TT_LAZY_DEFINITION MinMaxResult cummin(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<false>>(x, dim, 0, true, at); }
 TT_LAZY_DEFINITION Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return call_with<Nansum>(at, {dim, keepdim}, x); }
-TT_LAZY_DEFINITION Tensor nanmean(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) {
-  detail::need_floating("nanmean", x, at);
-  return nansum(x, dim, keepdim, at) / tt::logical_not(isnan(x, at), at).sum(dim, keepdim, at);
-}
+TT_LAZY_DEFINITION Tensor nanmean(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return call_with<Nanmean>(at, {dim, keepdim}, x); }
 TT_LAZY_DEFINITION VarMeanResult var_mean(const Tensor& x, const IntList& dim, double correction, bool keepdim, SourceLine at) {
   return {var(x, VarOptions{dim, keepdim, correction}, at), x.mean(dim, keepdim, at)};
 }
@@ -162,26 +159,6 @@ Tensor common_divisor(const Tensor& x, const Tensor& y, SourceLine at) {
 TT_LAZY_DEFINITION Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<false>(x, y, at); }
 TT_LAZY_DEFINITION Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<true>(x, y, at); }
 
-namespace detail {
-/// (sum |x|^p)^(1/p) over axes; PyTorch's gradients where that is 0.
-template <class = void>
-Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
-  if (p == 0)  // a gradient of 0
-    return tt::where(zeros({}, on_device(DType::boolean, x.device()), at), x, tt::ne(x, 0, at).to(x.dtype(), at), at).sum(dim, keepdim, at);
-  const auto root = [&](const Tensor& s) {  // the gradient at 0 is 0
-    const Tensor zero = s == 0, safe = tt::where(zero, 1, s, at);
-    return tt::where(zero, 0, p == 2 ? tt::sqrt(safe, at) : tt::pow(safe, 1 / p, at), at);
-  };
-  const bool largest_or_sum = p == 1 || std::isinf(p);
-  if (is_narrow(x.dtype()) && !largest_or_sum) return power_norm(x.to(DType::f32, at), p, dim, keepdim, at).to(x.dtype(), at);  // powers go beyond 16 bits
-  if (p == 2) return root(call_with<SumOfSquares>(at, {dim, keepdim}, x));
-  const Tensor a = tt::abs(x, at);
-  if (std::isinf(p)) return p > 0 ? a.amax(dim, keepdim, at) : a.amin(dim, keepdim, at);
-  if (p == 1) return a.sum(dim, keepdim, at);
-  // 0 to the power is not differentiable where p is below 1
-  return root(tt::where(a == 0, p < 0 ? __builtin_inf() : 0, tt::pow(tt::where(a == 0, 1, a, at), p, at), at).sum(dim, keepdim, at));
-}
-}  // namespace detail
 TT_LAZY_DEFINITION Tensor angle(const Tensor& given, SourceLine at) {
   const Tensor x = is_floating(given.dtype()) ? given : given.to(DType::f32, at);
   return tt::where(isnan(x, at), x, (x < 0).to(x.dtype(), at) * 3.14159265358979323846, at);
@@ -208,7 +185,7 @@ Tensor shifted(const Tensor& given, const TensorOperand& places, bool left, Sour
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor bitwise_left_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at) { return detail::shifted(x, other, true, at); }
 TT_LAZY_DEFINITION Tensor bitwise_right_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at) { return detail::shifted(x, other, false, at); }
-TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return detail::power_norm(x - y, p, {}, false, at); }
+TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return call_with<VectorNorm>(at, {.ord = p}, x - y); }
 TT_LAZY_DEFINITION Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at) {
   detail::need_floating("renorm", x, at);
   const int d = detail::axis_of(x, dim, "renorm", at, x.dim());
@@ -216,7 +193,7 @@ TT_LAZY_DEFINITION Tensor renorm(const Tensor& x, double p, int dim, double maxn
   IntList others;
   for (int k = 0; k < x.dim(); ++k)
     if (k != d) others.push_back(k);
-  const Tensor n = detail::power_norm(x, p, others, true, at);
+  const Tensor n = call_with<VectorNorm>(at, {p, others, true}, x);
   return x * tt::where(n > maxnorm, maxnorm / (n + 1e-7), 1, at);
 }
 TT_LAZY_DEFINITION bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan, SourceLine at) {

@@ -65,7 +65,6 @@ template <class = void> Tensor real(const Tensor& x) { return x; }
 template <class = void> Tensor resolve_conj(const Tensor& x) { return x; }
 template <class = void> Tensor resolve_neg(const Tensor& x) { return x; }
 template <class = void> Tensor conj_physical(const Tensor& x, SourceLine at = here()) { return x.clone(at); }
-template <class = void> Tensor isreal(const Tensor& x, SourceLine at = here()) { return ones(x.shape(at), detail::on_device(DType::boolean, x.device()), at); }
 
 // ---- views as copies of their own
 template <class = void> Tensor adjoint(const Tensor& x, SourceLine at = here()) { return x.mT(at); }
@@ -155,8 +154,6 @@ template <class = void> Tensor msort(const Tensor& x, SourceLine at = here()) { 
 
 /// other - x.
 template <class B> Tensor rsub(const Tensor& x, const B& other, SourceLine at = here()) { return tt::sub(other, x, at); }
-/// x with one number in all places.
-template <class = void> Tensor fill(const Tensor& x, double value, SourceLine at = here()) { return full(x.shape(at), value, detail::on_device(x.dtype(), x.device()), at); }
 
 // ---- networks
 template <class = void> Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},

@@ -132,6 +132,11 @@ TT_LAZY Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o = {}, SourceL
 /// Of elements that nobody wrote, with these strides; or with its axes in memory in this order.
 TT_LAZY Tensor empty_strided(const IntList& size, const IntList& stride, TensorOptions o = {}, SourceLine at = here());
 TT_LAZY Tensor empty_permuted(const IntList& size, const IntList& physical_layout, TensorOptions o = {}, SourceLine at = here());
+/// As many as x has, all one number; and true in all places, as no element is complex.
+template <class = void> Tensor fill(const Tensor& x, const detail::TensorOperand& value, SourceLine at = here()) {
+  return tt::where(full({}, 0, detail::on_device(DType::boolean, x.device())), x, value.beside(x).to(x.dtype(), at), at);
+}
+template <class = void> Tensor isreal(const Tensor& x, SourceLine at = here()) { return ones(x.shape(at), detail::on_device(DType::boolean, x.device()), at); }
 /// Places of the lower (upper) triangle of a matrix, row by row: (2, how many) of i64.
 TT_LAZY Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
 TT_LAZY Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());

@@ -88,9 +88,9 @@ UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
 template <class = void>
 void register_sorted_names() {
   register_function("quantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
-                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return quantile(x, beside(q, x), d, k, i, at); });
+                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return quantile(x, q.beside(x), d, k, i, at); });
   register_function("nanquantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
-                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return nanquantile(x, beside(q, x), d, k, i, at); });
+                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return nanquantile(x, q.beside(x), d, k, i, at); });
   register_function("unique", "Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool, bool i, bool c, Optional<int> d, Line at) {
     const UniqueResult r = d.given ? unique_slices(x, d.value, at) : unique(x.detach(), true, i, c, at);
     TensorList all{r.values};

@@ -7,15 +7,13 @@
 namespace tt {
 namespace detail {
 
-/// A Tensor, or a number that takes its dtype beside `x`.
-inline Tensor beside(const TensorOperand& v, const Tensor& x) { return v.tensor ? *v.tensor : v.number(x.dtype()); }
 template <class = void>
 Tensor in_f64(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->to(DType::f64, at) : full({}, real_of(v, at), TensorOptions{.dtype = DType::f64}); }
 /// A bound of `x`, below which a negative number stands for 0 where nothing is less.
 template <class = void>
 Tensor lower_bound(const TensorOperand& v, const Tensor& x) {
   const bool below = !v.tensor && x.dtype() == DType::u8 && v.integer < 0 && !is_floating(v.literal);
-  return below ? TensorOperand(0).number(x.dtype()) : beside(v, x);
+  return below ? TensorOperand(0).number(x.dtype()) : v.beside(x);
 }
 template <class = void>
 Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) {
@@ -28,18 +26,18 @@ Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperan
 template <class = void>
 void register_elementwise_names() {
   static constexpr auto scaled = [](const TensorOperand& x, const TensorOperand& other, const TensorOperand& alpha) {
-    const Tensor o = beside(other, number_of(x)), a = beside(alpha, o);
+    const Tensor o = other.beside(number_of(x)), a = alpha.beside(o);
     return is_integral(o.dtype()) && is_floating(a.dtype()) ? o * a : o * a.to(o.dtype() == DType::boolean ? a.dtype() : o.dtype());
   };
   register_function("add", "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(x, o, a), at); });
   for (const char* name : {"sub", "subtract"})
     register_function(name, "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(x, o, a), at); });
   register_function("rsub", "Tensor input, Scalar other, Scalar alpha=1", [](const Tensor& x, const TensorOperand& o, const TensorOperand& a, Line at) {
-    const Tensor by = beside(a, x);
-    return tt::sub(beside(o, x), x * by.to(is_floating(x.dtype()) || is_integral(by.dtype()) ? x.dtype() : by.dtype(), at), at);
+    const Tensor by = a.beside(x);
+    return tt::sub(o.beside(x), x * by.to(is_floating(x.dtype()) || is_integral(by.dtype()) ? x.dtype() : by.dtype(), at), at);
   });
   static constexpr auto divided = [](const TensorOperand& x, const TensorOperand& y, std::int64_t mode, Line at) {
-    const Tensor a = number_of(x), b = beside(y, a);
+    const Tensor a = number_of(x), b = y.beside(a);
     const Tensor q = tt::call(mode == 1 ? "floor_divide" : "div", {a, b}, {}, at);
     if (mode != 0) return q;
     if (is_floating(promote(a.dtype(), b.dtype()))) return tt::trunc(q, at);
@@ -47,7 +45,7 @@ void register_elementwise_names() {
   };
   for (const char* name : {"div", "divide", "true_divide"})
     register_function(name, "Scalar input, Scalar other, trunc|floor? rounding_mode=None", [](const TensorOperand& x, const TensorOperand& y, Optional<std::int64_t> mode, Line at) {
-      return mode.given ? divided(x, y, mode.value, at) : tt::call("div", {number_of(x), beside(y, number_of(x))}, {}, at);
+      return mode.given ? divided(x, y, mode.value, at) : tt::call("div", {number_of(x), y.beside(number_of(x))}, {}, at);
     });
   register_function("round", "Tensor input, int decimals", [](const Tensor& x, int d, Line at) { return call_with<RoundDecimals>(at, {d}, x); });
   register_function("gelu", "Tensor input, none|tanh approximate", [](const Tensor& x, int a, Line at) { return a == 0 ? gelu(x, at) : gelu_tanh(x, at); });
@@ -60,7 +58,7 @@ void register_elementwise_names() {
   register_function("clamp", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
   register_function("clip", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
   register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return clamp_min(x, lower_bound(l, x), at); });
-  register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return clamp_max(x, beside(h, x), at); });
+  register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return clamp_max(x, h.beside(x), at); });
   register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return unbind(nonzero(c, at), 1, at); });
   register_function("logit", "Tensor input, float? eps=None", [](const Tensor& x, Optional<double> e, Line at) {
     if (!e.given) return logit(x, at);
@@ -69,9 +67,9 @@ void register_elementwise_names() {
   });
   register_function("polygamma", "Tensor input, int n", [](const Tensor& x, int n, Line at) { return polygamma(n, x, at); });
   for (const char* name : {"mvlgamma", "special_multigammaln"}) register_function(name, "Tensor input, int p", [](const Tensor& x, int p, Line at) { return mvlgamma(x, p, at); });
-  register_function("_rmod", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return remainder(beside(o, x), x, at); });
-  register_function("_rdiv", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::div(beside(o, x), x, at); });
-  register_function("_rpow", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::pow(beside(o, x), x, at); });
+  register_function("_rmod", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return remainder(o.beside(x), x, at); });
+  register_function("_rdiv", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::div(o.beside(x), x, at); });
+  register_function("_rpow", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::pow(o.beside(x), x, at); });
   register_function("_rmatmul", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return tt::matmul(o, x, at); });
   for (const char* name : {"bitwise_left_shift", "__lshift__"})
     register_function(name, "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& n, Line at) { return bitwise_left_shift(x, n, at); });
@@ -93,11 +91,9 @@ void register_elementwise_names() {
   register_function("as_strided_scatter", "Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None", [](const Tensor& x, const Tensor& s, const IntList& n, const IntList& t, Optional<std::int64_t> o, Line at) {
     return as_strided_scatter(x, s, n, t, o, at);
   });
-  register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return ones(x.shape(at), on_device(DType::boolean, x.device()), at); });
-  register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, beside(v, x), at); });
-  register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) {
-    return tt::where(full({}, 0, on_device(DType::boolean, x.device())), x, beside(v, x).to(x.dtype(), at), at);
-  });
+  register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return isreal(x, at); });
+  register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, v.beside(x), at); });
+  register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) { return tt::fill(x, v, at); });
   register_function("zero", "Tensor input", [](const Tensor& x, Line at) { return zeros(x.shape(at), on_device(x.dtype(), x.device()), at); });
   register_function("allclose", "Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False",
                     [](const Tensor& x, const Tensor& y, double r, double a, bool n, Line at) { return isclose(x, y, IscloseOptions{r, a, n}, at).all({}, false, at); });
@@ -109,11 +105,11 @@ void register_elementwise_names() {
 template <class = void>
 void register_reduction_names() {
   static constexpr auto into = [](const Tensor& x, OptionalDType d, Line at) { return converted(x, d, at); };
-  register_function("sum", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(x, t, at).sum(d, k, at); });
+  register_function("sum", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(into(x, t, at).sum(d, k, at), t, at); });
   register_function("mean", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(x, t, at).mean(d, k, at); });
-  register_function("prod", "Tensor input, dtype? dtype=None", [](const Tensor& x, OptionalDType t, Line at) { return prod(into(x, t, at), at); });
-  register_function("prod", "Tensor input, int dim, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, int d, bool k, OptionalDType t, Line at) { return prod(into(x, t, at), d, k, at); });
-  register_function("nansum", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return nansum(into(x, t, at), d, k, at); });
+  register_function("prod", "Tensor input, dtype? dtype=None", [](const Tensor& x, OptionalDType t, Line at) { return into(prod(into(x, t, at), at), t, at); });
+  register_function("prod", "Tensor input, int dim, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, int d, bool k, OptionalDType t, Line at) { return into(prod(into(x, t, at), d, k, at), t, at); });
+  register_function("nansum", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(nansum(into(x, t, at), d, k, at), t, at); });
   register_function("nanmean", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return nanmean(into(x, t, at), d, k, at); });
   register_function("softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).softmax(d, at); });
   register_function("log_softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).log_softmax(d, at); });
@@ -197,9 +193,9 @@ void register_reduction_names() {
   register_function("bincount", "Tensor input, Tensor? weights=None, int minlength=0", [](const Tensor& x, const Tensor& w, std::int64_t m, Line at) { return bincount(x, w, m, at); });
   register_function("searchsorted", "Tensor sorted_sequence, Scalar input, bool out_int32=False, bool right=False, left|right? side=None, Tensor? sorter=None",
                     [](const Tensor& s, const TensorOperand& v, bool i, bool r, Optional<std::int64_t> side, const Tensor& sorter, Line at) {
-    return searchsorted(sorter.defined() ? gather(s, -1, sorter, at) : s, beside(v, s), i, r || (side.given && side.value == 1), at);
+    return searchsorted(sorter.defined() ? gather(s, -1, sorter, at) : s, v.beside(s), i, r || (side.given && side.value == 1), at);
   });
-  register_function("bucketize", "Scalar input, Tensor boundaries, bool out_int32=False, bool right=False", [](const TensorOperand& x, const Tensor& b, bool i, bool r, Line at) { return bucketize(beside(x, b), b, i, r, at); });
+  register_function("bucketize", "Scalar input, Tensor boundaries, bool out_int32=False, bool right=False", [](const TensorOperand& x, const Tensor& b, bool i, bool r, Line at) { return bucketize(x.beside(b), b, i, r, at); });
   register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool, bool i, Line at) { return isin(number_of(e, t), number_of(t, e), i, at); });
   register_function("histc", "Tensor input, int bins=100, Scalar min=0, Scalar max=0", [](const Tensor& x, std::int64_t n, const TensorOperand& a, const TensorOperand& b, Line at) {
     return histc(x, n, real_of(a, at), real_of(b, at), at);
@@ -220,17 +216,17 @@ void register_index_names() {
     return scatter_reduce(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at);
   });
   register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {
-    const Tensor s = beside(v, x).to(x.dtype(), at).expand(i.shape(at), at);
+    const Tensor s = v.beside(x).to(x.dtype(), at).expand(i.shape(at), at);
     return r.given ? scatter_reduce(x, d, i, s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at) : scatter(x, d, i, s, at);
   });
   register_function("scatter_reduce", "Tensor input, int dim, Tensor index, Tensor src, sum|prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return scatter_reduce(x, d, i, s, static_cast<ScatterReduction>(r), self, at); });
   register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) {
     const AxisOf<> o(x, d, "index_add", at);
-    return o.back(index_add(o.x, o.d, i.dim() ? i : i.reshape({1}, at), (s.dim() ? s : s.reshape({1}, at)) * beside(a, x).to(x.dtype(), at), at), at);
+    return o.back(index_add(o.x, o.d, i.dim() ? i : i.reshape({1}, at), (s.dim() ? s : s.reshape({1}, at)) * a.beside(x).to(x.dtype(), at), at), at);
   });
   register_function("index_copy", "Tensor input, int dim, Tensor index, Tensor source", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Line at) { return index_copy(x, d, i, s, at); });
-  register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, beside(v, x), at); });
+  register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, v.beside(x), at); });
   register_function("index_reduce", "Tensor input, int dim, Tensor index, Tensor source, prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return index_reduce(x, d, i, s, static_cast<ScatterReduction>(r + 1), self, at); });
   register_function("index", "Tensor input, Tensor[] indices", [](const Tensor& x, const TensorList& i, Line at) { return tt::index(x, i, at); });

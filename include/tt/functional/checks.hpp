@@ -46,6 +46,8 @@ constexpr bool need_integers(const Sym& x, const char* op) {
 /// With another shape for the same elements.
 constexpr Sym reshaped(const Sym& x, const Shape& to) { return {x.graph, x.graph->reshape(x.id, to)}; }
 constexpr Sym expanded(const Sym& x, const Shape& to) { return {x.graph, x.graph->broadcast_to(x.id, to)}; }
+/// Like x, true or false in all places.
+constexpr Sym all_of(const Sym& x, bool v) { return {x.graph, x.graph->constant(DType::boolean, v ? 1 : 0, x.shape())}; }
 /// A vector along one axis of a value of that rank.
 constexpr Sym along_axis(const Sym& vector, int axis, int rank) {
   Shape to;

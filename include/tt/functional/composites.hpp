@@ -1,58 +1,13 @@
-// Functions made of others, of values whose shapes are in their types: products with a summand, norms, means beside variances, joins by rows and columns, turned and
-// repeated values. PyTorch's names; what PyTorch is told in arguments is told in template arguments.
-//   tt::addmm<0.5>(c, a, b)    tt::norm<1>(a)    auto [v, m] = tt::var_mean<0>(a);    tt::vstack(u, v)    tt::rot90(a)
+// Functions made of others, of values whose shapes are in their types: norms, means beside variances, joins by rows and columns, turned and repeated values. PyTorch's names; what PyTorch is told in arguments is told in template arguments.
+//   tt::norm<1>(a)    auto [v, m] = tt::var_mean<0>(a);    tt::vstack(u, v)    tt::rot90(a)
 // Of Tensors they are the functions of that name.
 #pragma once
-#include "tt/functional/contractions.hpp"
-#include "tt/functional/distances.hpp"
 #include "tt/functional/elementwise.hpp"
+#include "tt/functional/products.hpp"
 
 namespace tt {
 namespace detail {
 
-/// x times a number; beside integers what is whole of it, as by name.
-template <double Factor>
-constexpr Sym times(const Sym& x, const char* op) {
-  if constexpr (Factor == 1) return x;
-  else if (!is_integral(x.dtype())) return x * Factor;
-  if constexpr (Factor > -0x1p63 && Factor < 0x1p63) return x * static_cast<std::int64_t>(Factor);
-  else return {x.graph, (need_option(x, false, op, "beta or alpha", Factor, "a number of the dtype"), x.id)};
-}
-/// Beta times the first operand, repeated to the product's shape, and Alpha times the product; of a Beta of 0 the first one is not looked at.
-template <FixedText Name, class Product, double Beta, double Alpha>
-struct AddProductFn {
-  static constexpr const char* name = Name.text;
-  static constexpr Sym record(const Sym& input, const Sym& a, const Sym& b) {
-    const Sym p = Product::record(a, b);
-    if (p.graph->failure) return p;
-    const Sym wide = expanded(input, p.shape());
-    if constexpr (Beta == 0) return times<Alpha>(p, name);
-    else return times<Beta>(wide, name) + times<Alpha>(p, name);
-  }
-};
-/// The products of a batch, summed.
-struct SumOfProductsFn {
-  static constexpr Sym record(const Sym& a, const Sym& b) {
-    const Sym p = RankedMatmulFn<"addbmm", 3, 3>::record(a, b);
-    return a.graph->failure ? p : cast_to(reduce<Op::sum>(p, 1, false), p.dtype());
-  }
-};
-/// Sums along the last axis of both.
-struct InnerFn {
-  static constexpr const char* name = "inner";
-  static constexpr Sym record(const Sym& a, const Sym& b) {
-    if (a.shape().rank == 0 || b.shape().rank == 0) return a * b;
-    return TensordotFn<1>::record(a, moved(b, b.shape().rank - 1, 0));
-  }
-};
-template <int Dim>
-struct VecdotFn {
-  static constexpr const char* name = "vecdot";
-  static constexpr Sym record(const Sym& a, const Sym& b) {
-    const Sym p = a * b;
-    return cast_to(reduce<Op::sum>(p, axis_bits(p, Dim, name), false), p.dtype());
-  }
-};
 template <int Dim>
 struct CrossFn {
   static constexpr const char* name = "cross";
@@ -70,27 +25,6 @@ struct TraceFn {
   static constexpr Sym record(const Sym& a) {
     const Sym d = need_rank(a, 2, 2, name) ? DiagonalFn<0, 0, 1>::record(a) : a;
     return a.graph->failure ? a : reduce<Op::sum>(d, 1, false);
-  }
-};
-template <double P, int... Dims>
-struct NormFn {
-  static constexpr const char* name = "norm";
-  static constexpr Sym record(const auto& a) { return norm(need_real(a, name), P, axis_bits(a, Axes{Dims...}, name), false, name); }
-};
-template <double P>
-struct DistFn {
-  static constexpr const char* name = "dist";
-  static constexpr Sym record(const auto& a, const auto& b) {
-    const auto d = need_real(a - b, name);
-    return norm(d, P, all_axes(d), false, name);
-  }
-};
-template <int... Dims>
-struct NanmeanFn {
-  static constexpr const char* name = "nanmean";
-  static constexpr Sym record(const Sym& a) {
-    const Sym x = need_real(a, name);
-    return Nansum::body(x, {Axes{Dims...}, false}) / reduce<Op::sum>(cast_to(x == x, x.dtype()), axis_bits(x, Axes{Dims...}, name), false);
   }
 };
 template <int N, int Dim>
@@ -220,44 +154,6 @@ constexpr auto call_composite(SourceLine at, A&& a, More&&... more) {
 
 }  // namespace detail
 
-/// Beta input + Alpha (a b): (M, K) x (K, N).
-template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
-  requires detail::CompiledValues<I, A, B>
-constexpr auto addmm(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_composite<detail::AddProductFn<"addmm", detail::RankedMatmulFn<"addmm", 2, 2>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
-}
-/// (M, K) x (K).
-template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
-  requires detail::CompiledValues<I, A, B>
-constexpr auto addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_composite<detail::AddProductFn<"addmv", detail::RankedMatmulFn<"addmv", 2, 1>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
-}
-/// (M) x (N): each by each.
-template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
-  requires detail::CompiledValues<I, A, B>
-constexpr auto addr(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_composite<detail::AddProductFn<"addr", detail::OuterFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
-}
-/// (B, M, K) x (B, K, N), one product a batch.
-template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
-  requires detail::CompiledValues<I, A, B>
-constexpr auto baddbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_composite<detail::AddProductFn<"baddbmm", detail::RankedMatmulFn<"baddbmm", 3, 3>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
-}
-/// The same, summed over the batch.
-template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
-  requires detail::CompiledValues<I, A, B>
-constexpr auto addbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_composite<detail::AddProductFn<"addbmm", detail::SumOfProductsFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
-}
-/// Sums of products along the last axes of both.
-template <class A, class B>
-  requires detail::CompiledValues<A, B>
-constexpr auto inner(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::InnerFn>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
-/// (K) x (K).
-template <class A, class B>
-  requires detail::CompiledValues<A, B>
-constexpr auto vdot(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::RankedMatmulFn<"vdot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// The vector product along an axis of three.
 template <int Dim = -1, class A, class B>
   requires detail::CompiledValues<A, B>
@@ -270,20 +166,16 @@ constexpr auto trace(A&& a, CallLine at = here()) { return detail::call_composit
 /// The root of the sum of squares over the axes, all if there are none. The gradient at 0 is 0.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto norm(A&& a, CallLine at = here()) { return detail::call_composite<detail::NormFn<2.0, Dims...>>(at, static_cast<A&&>(a)); }
+constexpr auto norm(A&& a, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{2, Axes{Dims...}}>(at, static_cast<A&&>(a)); }
 /// The norm of the difference of two values.
 template <double P = 2.0, class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto dist(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::DistFn<P>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto dist(A&& a, B&& b, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{.ord = P}>(at, static_cast<A&&>(a) - static_cast<B&&>(b)); }
 namespace linalg {
 /// (sum |x|^P)^(1 / P) over the axes, all if there are none; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0.
 template <double P, int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto vector_norm(A&& a, CallLine at = here()) { return detail::call_composite<detail::NormFn<P, Dims...>>(at, static_cast<A&&>(a)); }
-/// Sums of products along one axis.
-template <int Dim = -1, class A, class B>
-  requires detail::CompiledValues<A, B>
-constexpr auto vecdot(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::VecdotFn<Dim>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto vector_norm(A&& a, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{P, Axes{Dims...}}>(at, static_cast<A&&>(a)); }
 }  // namespace linalg
 /// The variance over the axes (all if none), divided by n - 1, and the mean.
 template <int... Dims, class A>
@@ -300,7 +192,7 @@ constexpr auto aminmax(A&& a, CallLine at = here()) { return std::tuple(amin<Dim
 /// The mean of those that are not NaN.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto nanmean(A&& a, CallLine at = here()) { return detail::call_composite<detail::NanmeanFn<Dims...>>(at, static_cast<A&&>(a)); }
+constexpr auto nanmean(A&& a, CallLine at = here()) { return call_structured<Nanmean, ReductionOptions{Axes{Dims...}}>(at, static_cast<A&&>(a)); }
 /// softmax of -x along one axis.
 template <int Dim, class A>
   requires detail::CompiledValues<A>

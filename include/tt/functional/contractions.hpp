@@ -206,8 +206,9 @@ struct RankedMatmulFn {
   static constexpr const char* name = Name.text;
   static constexpr Sym record(const Sym& a, const Sym& b) { return need_rank(a, Left, Left, name) && need_rank(b, Right, Right, name) ? Matmul::body(a, b) : a; }
 };
+template <FixedText Name = "outer">
 struct OuterFn {
-  static constexpr const char* name = "outer";
+  static constexpr const char* name = Name.text;
   static constexpr Sym record(const Sym& a, const Sym& b) { return need_rank(a, 1, 1, name) && need_rank(b, 1, 1, name) ? unsqueeze(a, 1, name) * unsqueeze(b, 0, name) : a; }
 };
 
@@ -267,6 +268,6 @@ constexpr auto dot(A&& a, B&& b, CallLine at = here()) { return detail::call_fro
 /// (M) x (N): each by each.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto outer(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::OuterFn>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto outer(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::OuterFn<>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 
 }  // namespace tt

@@ -9,8 +9,7 @@ namespace detail {
 
 /// (sum |x|^p)^(1/p) along axes; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0. The gradient at 0 is 0.
 constexpr Sym norm(const auto& x, double p, unsigned axes, bool keepdim, const char* op) {
-  need_option(x, p == p, op, "p", p, "a number");
-  if (p == 0) return reduce<Op::sum>(cast_to(x != 0, x.dtype()), axes, keepdim);
+  if (p == 0) return reduce<Op::sum>(tt::where(all_of(x, false), x, cast_to(x != 0, x.dtype())), axes, keepdim);  // a gradient of 0
   if (p == 1) return reduce<Op::sum>(tt::abs(x), axes, keepdim);
   if (p == __builtin_inf()) return extreme<Op::amax>(tt::abs(x), axes, keepdim, op);
   if (p == -__builtin_inf()) return extreme<Op::amin>(tt::abs(x), axes, keepdim, op);
@@ -30,6 +29,15 @@ constexpr Sym distance(const auto& a, const auto& b, double p, double eps, bool 
 
 }  // namespace detail
 
+struct VectorNorm {
+  struct Options {
+    double ord = 2;
+    Axes dim{};
+    bool keepdim = false;
+  };
+  static constexpr OpInfo info{.name = "_vector_norm", .arguments = "input"};
+  static constexpr Sym body(const auto& x, const Options& o) { return detail::norm(detail::need_real(x, info.name), o.ord, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
+};
 struct Normalize {
   struct Options {
     double p = 2;

@@ -7,7 +7,6 @@ namespace tt {
 namespace detail {
 
 constexpr Sym constant_like(const Sym& x, double v) { return {x.graph, x.graph->constant(x.dtype(), v)}; }
-constexpr Sym all_of(const Sym& x, bool v) { return {x.graph, x.graph->constant(DType::boolean, v ? 1 : 0, x.shape())}; }
 /// The greatest finite number of a floating dtype.
 constexpr double largest(DType d) {
   switch (d) {
@@ -101,10 +100,15 @@ struct Nansum {
     return detail::reduce<Op::sum>(is_floating(x.dtype()) ? call<ZeroOfNan>({}, x) : x, detail::axis_bits(x, o.dim, info.name), o.keepdim);
   }
 };
-struct SumOfSquares {
+/// The mean of what is not NaN.
+struct Nanmean {
   using Options = ReductionOptions;
-  static constexpr OpInfo info{.name = "_sum_of_squares", .arguments = "input"};
-  static constexpr Sym body(const Sym& x, const Options& o) { return detail::reduce<Op::sum>(x * x, detail::axis_bits(x, o.dim, info.name), o.keepdim); }
+  static constexpr OpInfo info{.name = "nanmean", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& given, const Options& o) {
+    const Sym x = detail::need_real(given, info.name);
+    const Sym there{x.graph, x.graph->cast((x == x).id, x.dtype())};
+    return Nansum::body(x, o) / detail::reduce<Op::sum>(there, detail::axis_bits(x, o.dim, info.name), o.keepdim);
+  }
 };
 struct MaskedFill {
   static constexpr OpInfo info{.name = "masked_fill", .widens = false, .arguments = "input, mask, value"};

@@ -7,6 +7,7 @@
 #include "tt/functional/join_ops.hpp"
 #include "tt/functional/network.hpp"
 #include "tt/functional/packed.hpp"
+#include "tt/functional/products.hpp"
 #include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
@@ -15,11 +16,11 @@ using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>,
                                CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Cat, Stack, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
                                AvgPool2d, Pad>;
 /// The rest of the vocabulary; a file of src/ of its own compiles them.
-using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, Nansum, SumOfSquares, MaskedFill, Flip, Cross, DiagEmbed, RoundDecimals, Frexp, RandintFrom,
+using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, Nansum, Nanmean, VectorNorm, MaskedFill, Flip, Cross, DiagEmbed, RoundDecimals, Frexp, RandintFrom,
                                       Nextafter, Polygamma, NllLoss, L1Loss, SmoothL1Loss, HuberLoss,
                                       BinaryCrossEntropy, BinaryCrossEntropyWithLogits, KlDiv, PoissonNllLoss, GaussianNllLoss, HingeEmbeddingLoss,
                                       MarginRankingLoss, SoftMarginLoss, MultilabelSoftMarginLoss, MultiMarginLoss, MultilabelMarginLoss,
                                       CosineEmbeddingLoss, TripletMarginLoss, Normalize, CosineSimilarity, PairwiseDistance, Cdist, Pdist,
-                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, IntMm, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention, PackInt4, UnpackInt4<true>, UnpackInt4<false>>;
+                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, IntMm, Addmm, Addmv, Addr, Addbmm, Baddbmm, Inner, Vecdot, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention, PackInt4, UnpackInt4<true>, UnpackInt4<false>>;
 
 }  // namespace tt

@@ -2,6 +2,7 @@
 // graph each, so what all rows have in common is computed once. Names and meanings are torch.func's.
 //   Tensor j = tt::jacrev(f)(x);     // f(x).shape + x.shape
 //   Tensor h = tt::hessian(loss)(w, x, y);     // by the first argument
+//   auto [by_w, by_b] = tt::jacrev<0, 1>(f)(w, b);
 // Of Arrays, and in fused functions, all rows are one program: a gradient for each element, or a derivative along each.
 #pragma once
 #include "tt/jit/transforms.hpp"
@@ -31,48 +32,98 @@ struct WeightedSum {
     return (f(a...) * weights).sum();
   }
 };
-template <class F>
+template <class F, int... I>
 struct AdjointOf {
   [[no_unique_address]] F f;
   template <class... A>
-  Tensor operator()(const Tensor& weights, const Tensor& x, const A&... more) const {
-    return grad<1>(WeightedSum<F>{f})(weights, x, more...);
+  auto operator()(const Tensor& weights, const A&... a) const {
+    return grad<(I + 1)...>(WeightedSum<F>{f})(weights, a...);
   }
 };
-template <class F>
+template <class F, int I>
 struct TangentOf {
   [[no_unique_address]] F f;
   template <class... A>
-  Tensor operator()(const Tensor& direction, const Tensor& x, const A&... more) const {
-    return jvp([&](const Tensor& at) { return Tensor(f(at, more...)); }, x, direction).second;
+  Tensor operator()(const Tensor& direction, const A&... a) const {
+    const std::tuple<A...> all(a...);
+    const auto by = [&](const Tensor& x) {
+      std::tuple<A...> own = all;
+      std::get<I>(own) = x;
+      return Tensor(std::apply(f, own));
+    };
+    return jvp(by, std::get<I>(all), direction).second;
   }
 };
 template <class... A>
 VmapOptions over_first(int out_dims) {
-  VmapOptions options{{0, none}, out_dims};
+  VmapOptions options{{0}, out_dims};
   for (std::size_t k = 0; k < sizeof...(A); ++k) options.in_dims.push_back(none);
   return options;
 }
-template <class F>
-struct JacrevRun {
+template <class T>
+concept TupleLike = requires { std::tuple_size<T>::value; };
+/// One of the results of a function of several.
+template <class F, std::size_t K>
+struct ResultOf {
   using tt_function = F;
   [[no_unique_address]] F f;
   template <class... A>
-  Tensor operator()(const Tensor& x, const A&... more) const {
-    const Tensor y = f(x, more...);
-    return vmap(AdjointOf<F>{f}, over_first<A...>(0))(unit_vectors(y), x, more...).reshape(joined(y, x));
+  Tensor operator()(const A&... a) const {
+    return std::get<K>(f(a...));
   }
 };
-template <class F>
-struct JacfwdRun {
+/// of(c), or a tuple of those of each of several constants.
+template <class T, T... Each, class Of>
+constexpr auto one_or_tuple(std::integer_sequence<T, Each...>, const Of& of) {
+  if constexpr (sizeof...(Each) == 1) return of(std::integral_constant<T, Each...>{});
+  else return std::tuple{of(std::integral_constant<T, Each>{})...};
+}
+/// Derivatives of a function's result, or of each of several, by an argument, or by each of several.
+template <template <class, int...> class Rows, class F, int... I>
+struct JacobianRun {
   using tt_function = F;
   [[no_unique_address]] F f;
   template <class... A>
-  Tensor operator()(const Tensor& x, const A&... more) const {
-    const Tensor y = f(x, more...);
-    return vmap(TangentOf<F>{f}, over_first<A...>(-1))(unit_vectors(x), x, more...).reshape(joined(y, x));
+  auto operator()(const A&... a) const {
+    static_assert(((I >= 0 && I < static_cast<int>(sizeof...(A))) && ...), "tt: derivatives by an argument that the function is not given");
+    static_assert((std::is_same_v<std::tuple_element_t<I, std::tuple<A...>>, Tensor> && ...), "tt: Jacobians are by arguments that are Tensors");
+    using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
+    if constexpr (TupleLike<R>) {
+      return [&]<std::size_t... K>(std::index_sequence<K...>) {
+        return std::tuple{JacobianRun<Rows, ResultOf<F, K>, I...>{{f}}(a...)...};
+      }(std::make_index_sequence<std::tuple_size_v<R>>{});
+    } else {
+      return Rows<F, I...>{f}(f(a...), a...);
+    }
   }
 };
+template <class F, int... I>
+struct ReverseRows {
+  const F& f;
+  template <class... A>
+  auto operator()(const Tensor& y, const A&... a) const {
+    const std::tuple<const A&...> all(a...);
+    const auto rows = vmap(AdjointOf<F, I...>{f}, over_first<A...>(0))(unit_vectors(y), a...);
+    std::size_t next = 0;
+    const Tensor* const x[] = {&std::get<I>(all)...};
+    return with_leaves(rows, [&](const Tensor& d) { return d.reshape(joined(y, *x[next++])); });
+  }
+};
+template <class F, int... I>
+struct ForwardColumns {
+  const F& f;
+  template <class... A>
+  auto operator()(const Tensor& y, const A&... a) const {
+    return one_or_tuple(std::integer_sequence<int, I...>{}, [&](auto by) {
+      const Tensor& x = std::get<by>(std::tuple<const A&...>(a...));
+      return vmap(TangentOf<F, by>{f}, over_first<A...>(-1))(unit_vectors(x), a...).reshape(joined(y, x));
+    });
+  }
+};
+template <class F, int... I>
+using JacrevRun = JacobianRun<ReverseRows, F, I...>;
+template <class F, int... I>
+using JacfwdRun = JacobianRun<ForwardColumns, F, I...>;
 /// The second half of vjp: from an adjoint of the result to those of the arguments.
 template <class F, class... A>
 class VjpFunction {
@@ -141,12 +192,24 @@ constexpr int unit_like(const Sym& x, std::int64_t k) {
   const Shape line{x.shape().size()};
   return g.reshape(g.pad(g.constant(x.dtype(), 1, {1}), {{0, 0}, {static_cast<int>(k), 0}}, line, 0), x.shape());
 }
-template <class F, bool Forward>
+template <class F, bool Forward, int... I>
 struct SymbolicJacobian {
   template <class... A>
-  constexpr Sym operator()(const Sym& given, const A&... more) const {
-    Graph& g = *given.graph;
-    const Sym x = as_variable(given, g.size()), y = F{}(x, more...);
+  constexpr auto operator()(const A&... a) const {
+    std::tuple<A...> all(a...);
+    Graph& g = *std::get<0>(all).graph;
+    ((std::get<I>(all) = as_variable(std::get<I>(all), g.size())), ...);
+    const auto results = std::apply(F{}, all);
+    const auto of = [&](const Sym& y) {
+      return one_or_tuple(std::integer_sequence<int, I...>{}, [&](auto by) { return one(y, std::get<by>(all)); });
+    };
+    if constexpr (TupleLike<std::remove_const_t<decltype(results)>>) return std::apply([&](const auto&... y) { return std::tuple{of(y)...}; }, results);
+    else return of(Sym(results));
+  }
+
+ private:
+  static constexpr Sym one(const Sym& y, const Sym& x) {
+    Graph& g = *x.graph;
     const Extent n = (Forward ? x : y).shape().size();
     if (!n.is_constant() || g.failure) return {&g, g.failure ? y.id : g.fail({.mistake = Mistake::extents_are_not_constant, .op = Forward ? "jacfwd" : "jacrev", .a = y.shape()}, y.id)};
     Vec<int> variable, parts;
@@ -176,21 +239,23 @@ auto vjp(const F& f, const A&... primals) {
   return std::pair(std::move(result), std::move(back));
 }
 /// The derivatives of a Tensor-valued function by its first argument: a function that gives them in shape f(x).shape + x.shape; by rows, in
-/// reverse mode, for fewer results than arguments. Complexity: as many backward passes as f(x) has elements, side by side.
-template <class F>
+/// reverse mode, for fewer results than arguments. jacrev<1>(f): by another argument; jacrev<0, 1>(f): a tuple, by each of these. Of a function that gives a
+/// tuple, a tuple of its results' derivatives. Complexity: as many backward passes as f(x) has elements, side by side.
+template <int First = 0, int... More, class F>
 constexpr auto jacrev(F f, SourceLine at = here()) {
-  return detail::CompiledTransform<detail::JacrevRun<F>, detail::SymbolicJacobian<typename detail::on_symbols<F>::type, false>>({std::move(f)}, "jacrev", at);
+  return detail::CompiledTransform<detail::JacrevRun<F, First, More...>, detail::SymbolicJacobian<typename detail::on_symbols<F>::type, false, First, More...>>({std::move(f)}, "jacrev", at);
 }
 /// The same by columns, in forward mode, for fewer arguments than results.
-template <class F>
+template <int First = 0, int... More, class F>
 constexpr auto jacfwd(F f, SourceLine at = here()) {
-  return detail::CompiledTransform<detail::JacfwdRun<F>, detail::SymbolicJacobian<typename detail::on_symbols<F>::type, true>>({std::move(f)}, "jacfwd", at);
+  return detail::CompiledTransform<detail::JacfwdRun<F, First, More...>, detail::SymbolicJacobian<typename detail::on_symbols<F>::type, true, First, More...>>({std::move(f)}, "jacfwd", at);
 }
-/// The second derivatives of a scalar function by its first argument, in shape x.shape + x.shape: jacfwd of grad.
-template <class F>
+/// The second derivatives of a scalar function by its first argument, in shape x.shape + x.shape: jacfwd of grad. hessian<0, 1>(f): a tuple of tuples, std::get<j>(std::get<i>(h)) by
+/// argument i and then j.
+template <int First = 0, int... More, class F>
 constexpr auto hessian(F f, SourceLine at = here()) {
-  using D = detail::Gradient<F, false, 0>;
-  return detail::CompiledTransform<detail::JacfwdRun<D>, detail::SymbolicJacobian<typename detail::on_symbols<D>::type, true>>({{std::move(f)}}, "hessian", at);
+  using D = detail::Gradient<F, false, First, More...>;
+  return detail::CompiledTransform<detail::JacfwdRun<D, First, More...>, detail::SymbolicJacobian<typename detail::on_symbols<D>::type, true, First, More...>>({{std::move(f)}}, "hessian", at);
 }
 /// The product of the second derivatives of a scalar function with a vector, without the matrix: forward over reverse.
 template <class F, class A>

@@ -231,7 +231,7 @@ class CompiledTransform {
   }
   template <class... A>
     requires(is_symbolic<A> && ...)
-  constexpr Sym operator()(const A&... a) const { return Symbolic{}(a...); }
+  constexpr auto operator()(const A&... a) const { return Symbolic{}(a...); }
   template <class... A, class Isa = IsaTag>
     requires(!at_run_time<A...> && !(is_symbolic<A> && ...))
   auto operator()(const A&... a) const {

@@ -71,35 +71,42 @@ TT_ALWAYS_INLINE void each_row(void* d, const TileOperand* operands, std::int64_
   do f(static_cast<D*>(d) + r * n, RowOperands<T, Operands>(operands, rows, r));
   while (rows && ++r < rows->count);
 }
+/// loop(at), where at(k, i) is operand k's vector at element i. It looks at each vector whether the operand is repeated, but not in the usual cases: none is;
+/// all but the first are (numbers beside a Tensor); the first of two is.
+template <class T, int Operands, class Loop>
+TT_ALWAYS_INLINE void with_operands(const RowOperands<T, Operands>& v, const Loop& loop) {
+  if constexpr (Operands > 1) {
+    if (!v.any) return loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return load(v.elements[k] + i); });
+    bool rest = !v.repeated[0];
+    for (int k = 1; k < Operands; ++k) rest = rest && v.repeated[k];
+    if (rest) return loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return k == 0 ? load(v.elements[0] + i) : v.vector[k]; });
+    if (Operands == 2 && !v.repeated[1]) return loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return k == 0 ? v.vector[0] : load(v.elements[k] + i); });
+  }
+  loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return v.at(k, i); });
+}
 template <Op K, class T>
 TT_FLATTEN void arithmetic_tile(void* to, const TileOperand* operands, std::int64_t n, int attribute, const TileRows* rows) {
   constexpr int count = arity(K);
-  const auto row = [n, attribute](T* d, const RowOperands<T, count>& v) TT_LAMBDA_INLINE {
-    const auto loop = [&](const auto& at) TT_LAMBDA_INLINE {
+  each_row<T, T, count>(to, operands, n, rows, [n, attribute](T* d, const RowOperands<T, count>& v) TT_LAMBDA_INLINE {
+    with_operands(v, [&](const auto& at) TT_LAMBDA_INLINE {
       for (std::int64_t i = 0; i < n; i += lanes) {
         const Pack<T> x = at(0, i), y = count > 1 ? at(count > 1, i) : x, z = count > 2 ? at(count - 1, i) : x;
         store(d + i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
       }
-    };
-    // Loops that need not look, for each vector, whether an operand is repeated: none is, or one of two.
-    if (!v.any) return loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return load(v.elements[k] + i); });
-    if constexpr (count == 2) {
-      if (!v.repeated[1]) return loop([&, x = v.vector[0]](int k, std::int64_t i) TT_LAMBDA_INLINE { return k == 0 ? x : load(v.elements[1] + i); });
-      if (!v.repeated[0]) return loop([&, y = v.vector[1]](int k, std::int64_t i) TT_LAMBDA_INLINE { return k == 1 ? y : load(v.elements[0] + i); });
-    }
-    loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return v.at(k, i); });
-  };
-  each_row<T, T, count>(to, operands, n, rows, row);
+    });
+  });
 }
 template <Op K, class T>
-void comparison_tile(void* to, const TileOperand* operands, std::int64_t n, int, const TileRows* rows) {
+TT_FLATTEN void comparison_tile(void* to, const TileOperand* operands, std::int64_t n, int, const TileRows* rows) {
   each_row<bool, T, 2>(to, operands, n, rows, [n](bool* d, const RowOperands<T, 2>& v) TT_LAMBDA_INLINE {
-    std::int64_t i = 0;
-    const auto mask = [&](std::int64_t k) TT_LAMBDA_INLINE { return Carrier<Pack<T>>::template compare<K>(v.at(0, k), v.at(1, k)); };
+    with_operands(v, [&](const auto& at) TT_LAMBDA_INLINE {
+      std::int64_t i = 0;
+      const auto mask = [&](std::int64_t k) TT_LAMBDA_INLINE { return Carrier<Pack<T>>::template compare<K>(at(0, k), at(1, k)); };
 #if defined(__AVX2__) && !TT_AVX512
-    for (; i + 4 * lanes <= n; i += 4 * lanes) store_masks(d + i, mask(i), mask(i + lanes), mask(i + 2 * lanes), mask(i + 3 * lanes));
+      for (; i + 4 * lanes <= n; i += 4 * lanes) store_masks(d + i, mask(i), mask(i + lanes), mask(i + 2 * lanes), mask(i + 3 * lanes));
 #endif
-    for (; i < n; i += lanes) put<bool>(d, i, {mask(i)});
+      for (; i < n; i += lanes) put<bool>(d, i, {mask(i)});
+    });
   });
 }
 template <Op K>
@@ -150,15 +157,16 @@ void copy_tile(void* d, const TileOperand* operands, std::int64_t n, int, const 
   if (!operands->repeated) return tt::detail::move_memory(d, operands->elements, static_cast<std::size_t>(n) * sizeof(T));
   for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, at<T>(v, 0, i));
 }
-template <class F, class T, int... K>
-TT_ALWAYS_INLINE Pack<T> call_at(const RowOperands<T, sizeof...(K)>& v, std::int64_t i, std::integer_sequence<int, K...>) {
-  return NumFront::run<F, Pack<T>>(Num<Pack<T>>(v.at(K, i))...).value;
-}
 template <class F, class T>
-void call_tile(void* to, const TileOperand* operands, std::int64_t n, int, const TileRows* rows) {
+TT_FLATTEN void call_tile(void* to, const TileOperand* operands, std::int64_t n, int, const TileRows* rows) {
   constexpr int count = F::info.arity;
   each_row<T, T, count>(to, operands, n, rows, [n](T* d, const RowOperands<T, count>& v) TT_LAMBDA_INLINE {
-    for (std::int64_t i = 0; i < n; i += lanes) store(d + i, call_at<F, T>(v, i, std::make_integer_sequence<int, count>{}));
+    with_operands(v, [&](const auto& at) TT_LAMBDA_INLINE {
+      for (std::int64_t i = 0; i < n; i += lanes)
+        store(d + i, [&]<int... K>(std::integer_sequence<int, K...>) TT_LAMBDA_INLINE {
+          return NumFront::run<F, Pack<T>>(Num<Pack<T>>(at(K, i))...).value;
+        }(std::make_integer_sequence<int, count>{}));
+    });
   });
 }
 

@@ -1,0 +1,59 @@
+// A dtype as an argument of its own, where PyTorch's functions take one: the dtype of what a factory makes; the one that a reduction's operand is converted to first.
+//   tt::linspace(0, 1, 5, tt::DType::f64)   tt::ones_like(x, tt::DType::i64)   tt::sum(x, {0}, false, tt::DType::f64)   x.softmax(-1, tt::DType::f32)
+#pragma once
+#include "tt/dispatch/second_names.hpp"
+
+namespace tt {
+
+// ---- factories
+template <std::same_as<DType> D> Tensor linspace(double start, double end, std::int64_t steps, D dtype, SourceLine at = here()) { return linspace(start, end, steps, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D> Tensor logspace(double start, double end, std::int64_t steps, double base, D dtype, SourceLine at = here()) { return logspace(start, end, steps, base, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D> Tensor eye(SizeArgument n, SizeArgument m, D dtype, SourceLine at = here()) { return eye(n, m, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D> Tensor scalar_tensor(double value, D dtype, SourceLine at = here()) { return scalar_tensor(value, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D> Tensor empty_strided(const IntList& size, const IntList& stride, D dtype, SourceLine at = here()) { return empty_strided(size, stride, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D> Tensor empty_permuted(const IntList& size, const IntList& physical_layout, D dtype, SourceLine at = here()) { return empty_permuted(size, physical_layout, TensorOptions{.dtype = dtype}, at); }
+/// start, start + step, ... below end.
+template <class A, class B, class C, std::same_as<DType> D>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C>)
+Tensor arange(A start, B end, C step, D dtype, SourceLine at = here()) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>) return arange_of_integers(static_cast<std::int64_t>(start), static_cast<std::int64_t>(end), static_cast<std::int64_t>(step), {.dtype = dtype}, at);
+  else return arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), TensorOptions{.dtype = dtype}, at);
+}
+template <class A, class B, std::same_as<DType> D>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+Tensor arange(A start, B end, D dtype, SourceLine at = here()) { return arange(start, end, 1, dtype, at); }
+template <std::same_as<DType> D> Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, D dtype, SourceLine at = here()) { return randint(low, high, shape, default_generator(), TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D> Tensor randint(std::int64_t high, const IntList& shape, D dtype, SourceLine at = here()) { return randint(0, high, shape, dtype, at); }
+template <std::same_as<DType> D> Tensor randperm(std::int64_t n, D dtype, SourceLine at = here()) { return randperm(n, default_generator(), at).to(dtype, at); }
+
+// ---- like another Tensor, but for the dtype
+template <class V, std::same_as<DType> D>
+  requires std::is_arithmetic_v<V>
+Tensor full_like(const Tensor& x, V value, D dtype, SourceLine at = here()) { return full(x.shape(at), value, detail::on_device(dtype, x.device()), at); }
+template <std::same_as<DType> D> Tensor zeros_like(const Tensor& x, D dtype, SourceLine at = here()) { return full_like(x, 0, dtype, at); }
+template <std::same_as<DType> D> Tensor ones_like(const Tensor& x, D dtype, SourceLine at = here()) { return full_like(x, 1, dtype, at); }
+template <std::same_as<DType> D> Tensor empty_like(const Tensor& x, D dtype, SourceLine at = here()) { return empty(x.shape(at), detail::on_device(dtype, x.device()), at); }
+template <std::same_as<DType> D> Tensor rand_like(const Tensor& x, D dtype, SourceLine at = here()) { return rand_like(empty_like(x, dtype, at), default_generator(), at); }
+template <std::same_as<DType> D> Tensor randn_like(const Tensor& x, D dtype, SourceLine at = here()) { return randn_like(empty_like(x, dtype, at), default_generator(), at); }
+
+// ---- reductions
+template <std::same_as<DType> D> Tensor sum(const Tensor& x, D dtype, SourceLine at = here()) { return x.sum(dtype, at); }
+template <std::same_as<DType> D> Tensor sum(const Tensor& x, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return x.sum(dim, keepdim, dtype, at); }
+template <std::same_as<DType> D> Tensor mean(const Tensor& x, D dtype, SourceLine at = here()) { return x.mean(dtype, at); }
+template <std::same_as<DType> D> Tensor mean(const Tensor& x, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return x.mean(dim, keepdim, dtype, at); }
+template <std::same_as<DType> D> Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return x.nansum(dim, keepdim, dtype, at); }
+template <std::same_as<DType> D> Tensor nanmean(const Tensor& x, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return x.nanmean(dim, keepdim, dtype, at); }
+template <std::same_as<DType> D> Tensor prod(const Tensor& x, D dtype, SourceLine at = here()) { return x.prod(dtype, at); }
+template <std::same_as<DType> D> Tensor prod(const Tensor& x, int dim, bool keepdim, D dtype, SourceLine at = here()) { return x.prod(dim, keepdim, dtype, at); }
+template <std::same_as<DType> D> Tensor cumsum(const Tensor& x, int dim, D dtype, SourceLine at = here()) { return x.cumsum(dim, dtype, at); }
+template <std::same_as<DType> D> Tensor cumprod(const Tensor& x, int dim, D dtype, SourceLine at = here()) { return x.cumprod(dim, dtype, at); }
+template <std::same_as<DType> D> Tensor softmax(const Tensor& x, int dim, D dtype, SourceLine at = here()) { return x.softmax(dim, dtype, at); }
+template <std::same_as<DType> D> Tensor log_softmax(const Tensor& x, int dim, D dtype, SourceLine at = here()) { return x.log_softmax(dim, dtype, at); }
+template <std::same_as<DType> D> Tensor norm(const Tensor& x, double p, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return norm(x.to(dtype, at), p, dim, keepdim, at); }
+namespace linalg {
+template <std::same_as<DType> D> Tensor vector_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return vector_norm(x.to(dtype, at), ord, dim, keepdim, at); }
+template <std::same_as<DType> D> Tensor matrix_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return matrix_norm(x.to(dtype, at), ord, dim, keepdim, at); }
+template <std::same_as<DType> D> Tensor matrix_norm(const Tensor& x, std::string_view ord, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) { return matrix_norm(x.to(dtype, at), ord, dim, keepdim, at); }
+}  // namespace linalg
+
+}  // namespace tt

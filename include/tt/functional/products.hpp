@@ -1,0 +1,129 @@
+// Products with a summand, and products of vectors along axes: ops over graphs, so a sum with its product is one program.
+//   tt::addmm<0.5>(c, a, b)    tt::addmm(c, a, b, 0.5)    tt::inner(u, v)    tt::linalg::vecdot<1>(a, b)
+// Of Arrays what PyTorch is told in arguments is told in template arguments.
+#pragma once
+#include "tt/functional/contractions.hpp"
+#include "tt/functional/distances.hpp"
+
+namespace tt {
+
+struct AddProductOptions {
+  double beta = 1, alpha = 1;
+};
+
+namespace detail {
+
+/// x times a number, which is a whole one beside integers.
+constexpr Sym times(const Sym& x, double factor, const char* op, const char* what) {
+  if (factor == 1) return x;
+  if (!is_integral(x.dtype())) return x * factor;
+  const bool is_whole = factor > -0x1p63 && factor < 0x1p63 && static_cast<double>(static_cast<std::int64_t>(factor)) == factor;
+  return is_whole ? x * static_cast<std::int64_t>(factor) : Sym{x.graph, (need_option(x, false, op, what, factor, "a whole number beside integers"), x.id)};
+}
+/// beta times the first operand, repeated to the product's shape, and alpha times the product; of a beta of 0 the first one is not looked at.
+constexpr Sym add_product(const Sym& input, const Sym& product, const AddProductOptions& o, const char* op) {
+  if (product.graph->failure) return product;
+  const Sym wide = expanded(input, product.shape()), p = times(product, o.alpha, op, "alpha");
+  return o.beta == 0 ? p : times(wide, o.beta, op, "beta") + p;
+}
+template <FixedText Name, int Left, int Right>
+constexpr Sym ranked_product(const Sym& input, const Sym& a, const Sym& b) {
+  return need_same_dtype(input, a, Name.text) ? RankedMatmulFn<Name, Left, Right>::record(a, b) : a;
+}
+
+}  // namespace detail
+
+/// (M, K) x (K, N).
+struct Addmm {
+  using Options = AddProductOptions;
+  static constexpr OpInfo info{.name = "addmm", .arguments = "input, mat1, mat2"};
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::ranked_product<"addmm", 2, 2>(input, a, b), o, info.name); }
+};
+/// (M, K) x (K).
+struct Addmv {
+  using Options = AddProductOptions;
+  static constexpr OpInfo info{.name = "addmv", .arguments = "input, mat, vec"};
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::ranked_product<"addmv", 2, 1>(input, a, b), o, info.name); }
+};
+/// (M) x (N): each by each.
+struct Addr {
+  using Options = AddProductOptions;
+  static constexpr OpInfo info{.name = "addr", .arguments = "input, vec1, vec2"};
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::OuterFn<"addr">::record(a, b), o, info.name); }
+};
+/// (B, M, K) x (B, K, N), one product a batch.
+struct Baddbmm {
+  using Options = AddProductOptions;
+  static constexpr OpInfo info{.name = "baddbmm", .arguments = "input, batch1, batch2"};
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::ranked_product<"baddbmm", 3, 3>(input, a, b), o, info.name); }
+};
+/// The same, summed over the batch.
+struct Addbmm {
+  using Options = AddProductOptions;
+  static constexpr OpInfo info{.name = "addbmm", .arguments = "input, batch1, batch2"};
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) {
+    const Sym p = detail::ranked_product<"addbmm", 3, 3>(input, a, b);
+    return p.graph->failure ? p : detail::add_product(input, detail::cast_to(detail::reduce<Op::sum>(p, 1, false), p.dtype()), o, info.name);
+  }
+};
+/// Sums of products along the last axes of both.
+struct Inner {
+  static constexpr OpInfo info{.name = "inner", .arguments = "input, other"};
+  static constexpr Sym body(const Sym& a, const Sym& b) {
+    if (!detail::need_same_dtype(a, b, info.name)) return a;
+    if (a.shape().rank == 0 || b.shape().rank == 0) return a * b;
+    return detail::TensordotFn<1>::record(a, detail::moved(b, b.shape().rank - 1, 0));
+  }
+};
+/// Sums of products along one axis.
+struct Vecdot {
+  struct Options {
+    int dim = -1;
+  };
+  static constexpr OpInfo info{.name = "linalg_vecdot", .arguments = "x, y"};
+  static constexpr Sym body(const Sym& a, const Sym& b, const Options& o) {
+    if (!detail::need_same_dtype(a, b, info.name)) return a;
+    const Sym p = detail::need_real(a * b, info.name);
+    return detail::reduce<Op::sum>(p, detail::axis_bits(p, o.dim, info.name), false);
+  }
+};
+
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return call_structured<Addmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return call_structured<Addmv, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addr(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return call_structured<Addr, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto baddbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return call_structured<Baddbmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return call_structured<Addbmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto inner(A&& a, B&& b, CallLine at = here()) { return call_structured<Inner>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+/// (K) x (K).
+template <class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto vdot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"vdot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+namespace linalg {
+template <int Dim = -1, class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto vecdot(A&& a, B&& b, CallLine at = here()) { return call_structured<Vecdot, Vecdot::Options{Dim}>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+}  // namespace linalg
+
+}  // namespace tt
