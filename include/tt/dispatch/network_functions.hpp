@@ -64,13 +64,13 @@ TT_LAZY Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& k
 
 // The same by PyTorch's names.
 template <class = void>
-Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool(x, 1, kernel_size, o, at); }
+Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return max_pool(x, 1, kernel_size, o, at); }
 template <class = void>
-Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool(x, 3, kernel_size, o, at); }
+Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return max_pool(x, 3, kernel_size, o, at); }
 template <class = void>
-Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return avg_pool(x, 1, kernel_size, o, true, 0, at); }
+Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return avg_pool(x, 1, kernel_size, o, true, 0, at); }
 template <class = void>
-Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return avg_pool(x, 3, kernel_size, o, true, 0, at); }
+Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return avg_pool(x, 3, kernel_size, o, true, 0, at); }
 template <class = void>
 Tensor adaptive_avg_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, output_size, at); }
 template <class = void>
@@ -101,6 +101,143 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, co
               SourceLine at = here()) {
   return convolution(x, weight, bias, stride, padding, dilation, groups, at);
 }
+
+// ---- networks, with numbers in PyTorch's order
+namespace detail {
+/// Padding of a convolution by a word: none, or as much as keeps the size.
+template <class = void>
+IntList padding_called(std::string_view word, const Tensor& weight, const IntList& stride, const IntList& dilation, Tensor& x, SourceLine at) {
+  const int axes = weight.dim() - 2;
+  IntList p;
+  if (word == "valid") {
+    for (int k = 0; k < axes; ++k) p.push_back(0);
+    return p;
+  }
+  if (word != "same") TT_THROW(Error(Text("tt::conv: padding is neither valid nor same.") << at));
+  IntList more;
+  bool uneven = false;
+  for (int k = 0; k < axes; ++k) {
+    if (each_axis(stride, k, 1) != 1) TT_THROW(Error(Text("tt::conv: padding same needs a stride of 1.") << at));
+    const std::int64_t all = each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1);
+    p.push_back(all / 2);
+    uneven = uneven || all % 2;
+  }
+  if (uneven) {
+    for (int k = axes - 1; k >= 0; --k) {
+      const std::int64_t all = each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1);
+      more.push_back(0);
+      more.push_back(all % 2);
+    }
+    x = tt::pad(x, more, 0, at);
+  }
+  return p;
+}
+/// A convolution with such padding.
+template <class = void>
+Tensor convolution_padded(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, std::string_view padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
+  Tensor own = x;
+  const IntList around = padding_called(padding, weight, stride, dilation, own, at);
+  return convolution(own, weight, bias, stride, around, dilation, groups, at);
+}
+}  // namespace detail
+/// padding: "valid" or "same".
+template <std::convertible_to<std::string_view> W>
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const W& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {
+  return detail::convolution_padded(x, weight, bias, stride, padding, dilation, groups, at);
+}
+template <std::convertible_to<std::string_view> W>
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const W& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {
+  return detail::convolution_padded(x, weight, bias, stride, padding, dilation, groups, at);
+}
+template <std::convertible_to<std::string_view> W>
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const W& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {
+  return detail::convolution_padded(x, weight, bias, stride, padding, dilation, groups, at);
+}
+template <class = void>
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {
+  return convolution(x, weight, bias, stride, padding, dilation, groups, at);
+}
+template <std::same_as<IntList> L>
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const L& stride, SourceLine at = here()) { return convolution(x, weight, bias, stride, {0}, {1}, 1, at); }
+template <class = void>
+Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, bool transposed, const IntList& output_padding,
+                   std::int64_t groups, SourceLine at = here()) {
+  return transposed ? convolution_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, at) : convolution(x, weight, bias, stride, padding, dilation, groups, at);
+}
+template <class = void>
+Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
+  return max_pool(x, 1, kernel_size, {stride, padding, dilation, ceil_mode}, at);
+}
+template <std::convertible_to<IntList> S>
+Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool(x, 1, kernel_size, {.stride = stride}, at); }
+template <class = void>
+PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
+  return max_pool_with_indices(x, 1, kernel_size, {stride, padding, dilation, ceil_mode}, at);
+}
+template <std::convertible_to<IntList> S>
+PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, {.stride = stride}, at); }
+template <class = void>
+Tensor max_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
+  return max_pool(x, 2, kernel_size, {stride, padding, dilation, ceil_mode}, at);
+}
+template <std::same_as<IntList> K>
+Tensor max_pool2d(const Tensor& x, const K& kernel_size, const IntList& stride = {}, SourceLine at = here()) { return max_pool(x, 2, kernel_size, {.stride = stride}, at); }
+template <class = void>
+PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
+  return max_pool_with_indices(x, 2, kernel_size, {stride, padding, dilation, ceil_mode}, at);
+}
+template <std::convertible_to<IntList> S>
+PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, {.stride = stride}, at); }
+template <class = void>
+Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
+  return max_pool(x, 3, kernel_size, {stride, padding, dilation, ceil_mode}, at);
+}
+template <std::convertible_to<IntList> S>
+Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool(x, 3, kernel_size, {.stride = stride}, at); }
+template <class = void>
+PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
+  return max_pool_with_indices(x, 3, kernel_size, {stride, padding, dilation, ceil_mode}, at);
+}
+template <std::convertible_to<IntList> S>
+PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, {.stride = stride}, at); }
+namespace detail {
+template <class = void>
+Tensor avg_pool_divided(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, Optional<std::int64_t> divisor_override, SourceLine at) {
+  if (divisor_override.given && divisor_override.value == 0) TT_THROW(Error(Text("tt::avg_pool: divisor_override is 0.") << at));
+  return avg_pool(x, axes, kernel_size, o, count_include_pad, divisor_override.given ? divisor_override.value : 0, at);
+}
+}  // namespace detail
+template <class = void>
+Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, bool ceil_mode = false, bool count_include_pad = true, SourceLine at = here()) {
+  return detail::avg_pool_divided(x, 1, kernel_size, {stride, padding, {1}, ceil_mode}, count_include_pad, {}, at);
+}
+template <std::convertible_to<IntList> S>
+Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return avg_pool(x, 1, kernel_size, {.stride = stride}, true, 0, at); }
+template <class = void>
+Tensor avg_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, bool ceil_mode = false, bool count_include_pad = true, Optional<std::int64_t> divisor_override = {}, SourceLine at = here()) {
+  return detail::avg_pool_divided(x, 2, kernel_size, {stride, padding, {1}, ceil_mode}, count_include_pad, divisor_override, at);
+}
+template <std::same_as<IntList> K>
+Tensor avg_pool2d(const Tensor& x, const K& kernel_size, const IntList& stride = {}, SourceLine at = here()) { return avg_pool(x, 2, kernel_size, {.stride = stride}, true, 0, at); }
+template <class = void>
+Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, bool ceil_mode = false, bool count_include_pad = true, Optional<std::int64_t> divisor_override = {}, SourceLine at = here()) {
+  return detail::avg_pool_divided(x, 3, kernel_size, {stride, padding, {1}, ceil_mode}, count_include_pad, divisor_override, at);
+}
+template <std::convertible_to<IntList> S>
+Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return avg_pool(x, 3, kernel_size, {.stride = stride}, true, 0, at); }
+/// As libtorch has them: weight and bias first. cudnn_enabled chooses nothing here.
+template <class = void>
+Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps, [[maybe_unused]] bool cudnn_enabled, SourceLine at = here()) {
+  return batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps, at);
+}
+template <class = void>
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool use_input_stats, double momentum, double eps, [[maybe_unused]] bool cudnn_enabled, SourceLine at = here()) {
+  return instance_norm(x, running_mean, running_var, weight, bias, use_input_stats, momentum, eps, at);
+}
+template <class = void>
+Tensor layer_norm(const Tensor& x, const IntList& normalized_shape, const Tensor& weight, const Tensor& bias, double eps, [[maybe_unused]] bool cudnn_enable, SourceLine at = here()) { return layer_norm(x, normalized_shape, weight, bias, eps, at); }
+template <class = void>
+Tensor group_norm(const Tensor& x, int num_groups, const Tensor& weight, const Tensor& bias, double eps, [[maybe_unused]] bool cudnn_enabled, SourceLine at = here()) { return group_norm(x, num_groups, weight, bias, eps, at); }
 
 }  // namespace tt
 

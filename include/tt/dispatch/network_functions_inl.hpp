@@ -9,36 +9,6 @@
 
 namespace tt {
 namespace detail {
-/// Padding of a convolution by a word: none, or as much as keeps the size.
-template <class = void>
-IntList padding_called(std::string_view word, const Tensor& weight, const IntList& stride, const IntList& dilation, Tensor& x, SourceLine at) {
-  const int axes = weight.dim() - 2;
-  IntList p;
-  if (word == "valid") {
-    for (int k = 0; k < axes; ++k) p.push_back(0);
-    return p;
-  }
-  if (word != "same") TT_THROW(Error(Text("tt::conv: padding is neither valid nor same.") << at));
-  IntList more;
-  bool uneven = false;
-  for (int k = 0; k < axes; ++k) {
-    if (each_axis(stride, k, 1) != 1) TT_THROW(Error(Text("tt::conv: padding same needs a stride of 1.") << at));
-    const std::int64_t all = each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1);
-    p.push_back(all / 2);
-    uneven = uneven || all % 2;
-  }
-  if (uneven) {
-    for (int k = axes - 1; k >= 0; --k) {
-      const std::int64_t all = each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1);
-      more.push_back(0);
-      more.push_back(all % 2);
-    }
-    x = tt::pad(x, more, 0, at);
-  }
-  return p;
-}
-}  // namespace detail
-namespace detail {
 /// Throws Error unless a list has one number for all axes, or one for each, and these are from `least` on and fit an int.
 template <class = void>
 void need_each(const char* op, const IntList& all, const char* what, std::int64_t least, int axes, SourceLine at) {
@@ -305,8 +275,7 @@ void register_pools() {
                     });
   register_function(numbered("avg_pool#d"), numbered("Tensor input, int[#] kernel_size, int[#]? stride=None, int[#] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None"),
                     [](const Tensor& x, const IntList& k, const IntList& s, const IntList& p, bool c, bool i, Optional<std::int64_t> d, Line at) {
-                      if (d.given && d.value == 0) TT_THROW(Error(Text("tt::avg_pool: divisor_override is 0.") << at));
-                      return avg_pool(x, N, k, {s, p, {1}, c}, i, d.given ? d.value : 0, at);
+                      return avg_pool_divided(x, N, k, {s, p, {1}, c}, i, d, at);
                     });
   register_function(numbered("lp_pool#d"), numbered("Tensor input, float norm_type, int[#] kernel_size, int[#]? stride=None, bool ceil_mode=False"),
                     [](const Tensor& x, double n, const IntList& k, const IntList& s, bool c, Line at) { return lp_pool(x, N, n, k, s, c, at); });
@@ -348,9 +317,7 @@ void register_network_names() {
                       [](const Tensor& x, const Tensor& w, const Tensor& b, const IntList& s, const IntList& p, const IntList& d, std::int64_t g, Line at) { return convolution(x, w, b, s, p, d, g, at); });
     register_function(name, "Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, valid|same padding=valid, int[] dilation=1, int groups=1",
                       [](const Tensor& x, const Tensor& w, const Tensor& b, const IntList& s, int p, const IntList& d, std::int64_t g, Line at) {
-                        Tensor own = x;
-                        const IntList padding = padding_called(p == 1 ? "same" : "valid", w, s, d, own, at);
-                        return convolution(own, w, b, s, padding, d, g, at);
+                        return convolution_padded(x, w, b, s, p == 1 ? "same" : "valid", d, g, at);
                       });
   }
   for (const char* name : {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"})

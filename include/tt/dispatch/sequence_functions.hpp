@@ -25,6 +25,13 @@ TT_LAZY Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Te
 /// "mean" divides each by the length of its target first. As in PyTorch, the gradient is right for log_probs that are log_softmax of something.
 TT_LAZY Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, std::int64_t blank = 0, Reduction reduction = Reduction::mean,
                         bool zero_infinity = false, SourceLine at = here());
+/// Lengths as numbers.
+template <class = void>
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const IntList& input_lengths, const IntList& target_lengths, std::int64_t blank = 0, Reduction reduction = Reduction::mean, bool zero_infinity = false,
+                SourceLine at = here()) {
+  const auto as_tensor = [](const IntList& l) { return from_span(l.values(), {static_cast<std::int64_t>(l.size())}); };
+  return ctc_loss(log_probs, targets, as_tensor(input_lengths), as_tensor(target_lengths), blank, reduction, zero_infinity, at);
+}
 /// cross_entropy of x weight^T + bias: (n, d) or (d), weights (classes, ..., d).
 TT_LAZY Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias = {}, const Tensor& weight = {}, std::int64_t ignore_index = -100,
                                     Reduction reduction = Reduction::mean, double label_smoothing = 0, SourceLine at = here());

@@ -318,12 +318,7 @@ void register_sequence_names() {
                     [](const Tensor& p, const Tensor& t, const Tensor& i, const Tensor& n, std::int64_t blank, Reduction r, bool z, Line at) { return ctc_loss(p, t, i, n, blank, r, z, at); });
   register_function("ctc_loss", "Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, none|mean|sum reduction=mean, bool zero_infinity=False",
                     [](const Tensor& p, const Tensor& t, const IntList& i, const IntList& n, std::int64_t blank, Reduction r, bool z, Line at) {
-                      const auto as_tensor = [&](const IntList& l) {
-                        std::vector<std::int64_t> all;
-                        for (int k = 0; k < l.size(); ++k) all.push_back(std::int64_t{l[k]});
-                        return from_span(std::span<const std::int64_t>(all), {static_cast<std::int64_t>(all.size())});
-                      };
-                      return ctc_loss(p, t, as_tensor(i), as_tensor(n), blank, r, z, at);
+                      return ctc_loss(p, t, i, n, blank, r, z, at);
                     });
   register_function("linear_cross_entropy",
                     "Tensor input, Tensor linear_weight, Tensor target, Tensor? linear_bias=None, Tensor? weight=None, none|mean|sum reduction=mean, int? ignore_index=None, float label_smoothing=0.0",

@@ -208,12 +208,12 @@ constexpr CalledStructured<Structured<Conv2d, C>, X, W, B> conv2d(X&& images, W&
   return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights), static_cast<B&&>(bias));
 }
 template <DynamicAxes X>
-constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, const Conv2dOptions& options, SourceLine at = here()) {
+constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, const Conv2dOptions& options, CallLine at = here()) {
   return call_with<Conv2d>(at, options, images, weights);
 }
 template <DynamicAxes X>
 constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, const std::type_identity_t<X>& bias, const Conv2dOptions& options,
-                   SourceLine at = here()) {
+                   CallLine at = here()) {
   return call_with<Conv2d>(at, options, images, weights, bias);
 }
 /// With numbers in PyTorch's order.
@@ -228,7 +228,7 @@ constexpr CalledStructured<Structured<MaxPool2d, P>, X> max_pool2d(X&& images, C
   return call_structured<MaxPool2d, P>(at, static_cast<X&&>(images));
 }
 template <DynamicAxes X>
-constexpr X max_pool2d(const X& images, const Pool2dOptions& options, SourceLine at = here()) {
+constexpr X max_pool2d(const X& images, const Pool2dOptions& options, CallLine at = here()) {
   return call_with<MaxPool2d>(at, options, images);
 }
 template <DynamicAxes X, std::integral Kernel>
@@ -241,7 +241,7 @@ constexpr CalledStructured<Structured<AvgPool2d, P>, X> avg_pool2d(X&& images, C
   return call_structured<AvgPool2d, P>(at, static_cast<X&&>(images));
 }
 template <DynamicAxes X>
-constexpr X avg_pool2d(const X& images, const Pool2dOptions& options, SourceLine at = here()) {
+constexpr X avg_pool2d(const X& images, const Pool2dOptions& options, CallLine at = here()) {
   return call_with<AvgPool2d>(at, options, images);
 }
 template <DynamicAxes X, std::integral Kernel>
