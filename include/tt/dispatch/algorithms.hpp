@@ -39,6 +39,10 @@ TT_LAZY Tensor cumsum(const Tensor& x, int dim, SourceLine at = here());
 /// of integers and bool it is i64. No derivative.
 TT_LAZY ReduceByKeyResult reduce_by_key(const Tensor& keys, const Tensor& values, SourceLine at = here());
 
+// As libtorch has them where `stable` comes first.
+template <std::same_as<bool> B> SortResult sort(const Tensor& x, B stable, int dim = -1, bool descending = false, SourceLine at = here()) { return sort(x, dim, descending, stable, at); }
+template <std::same_as<bool> B> Tensor argsort(const Tensor& x, B stable, int dim = -1, bool descending = false, SourceLine at = here()) { return argsort(x, dim, descending, stable, at); }
+
 template <class> auto Tensor::sort(int dim, bool descending, bool stable, SourceLine at) const { return tt::sort(*this, dim, descending, stable, at); }
 template <class> Tensor Tensor::argsort(int dim, bool descending, bool stable, SourceLine at) const { return tt::argsort(*this, dim, descending, stable, at); }
 template <class> auto Tensor::topk(std::int64_t k, int dim, bool largest, bool sorted, SourceLine at) const { return tt::topk(*this, k, dim, largest, sorted, at); }

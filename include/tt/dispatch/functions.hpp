@@ -1,6 +1,7 @@
 // Functions of Tensors made of operators: forms of operators that PyTorch has beside them. They are captured, differentiated and batched as the operators they call.
 #pragma once
 #include "tt/dispatch/dropout_functions.hpp"
+#include "tt/dispatch/function_forms.hpp"
 #include "tt/dispatch/grid_functions.hpp"
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/linear_algebra.hpp"

@@ -58,6 +58,16 @@ TT_LAZY Tensor index(const Tensor& x, TensorSpan indices, SourceLine at = here()
 /// The same with any items. A view of `x`, if there is no Tensor among them.
 TT_LAZY Tensor index(const Tensor& x, std::span<const IndexItem> items, SourceLine at = here());
 namespace detail {
+/// Axes of one slice for what has none.
+template <class = void>
+struct AxisOf {
+  Tensor x;
+  int d;
+  bool scalar;
+  AxisOf(const Tensor& given, int dim, const char* op, SourceLine at)
+      : x(given.dim() ? given : given.reshape({1}, at)), d(axis_of(given, dim, op, at, given.dim() ? given.dim() : 1)), scalar(given.dim() == 0) {}
+  Tensor back(const Tensor& r, SourceLine at) const { return scalar ? r.reshape({}, at) : r; }
+};
 TT_LAZY void write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at);
 }  // namespace detail
 /// `x` with `values` there; accumulate: added.

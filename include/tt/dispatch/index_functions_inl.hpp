@@ -91,17 +91,6 @@ Tensor index_over(const Tensor& index, int d, const Tensor& source, SourceLine a
   for (int k = 0; k < source.dim(); ++k) to.push_back(k == d ? index.numel(at) : Size(1));
   return index.reshape(to, at).expand(source.shape(at), at);
 }
-/// Axes of one slice for what has none.
-template <class = void>
-struct AxisOf {
-  Tensor x;
-  int d;
-  bool scalar;
-  AxisOf(const Tensor& given, int dim, const char* op, SourceLine at)
-      : x(given.dim() ? given : given.reshape({1}, at)), d(axis_of(given, dim, op, at, given.dim() ? given.dim() : 1)), scalar(given.dim() == 0) {}
-  Tensor back(const Tensor& r, SourceLine at) const { return scalar ? r.reshape({}, at) : r; }
-};
-
 /// Indices as places in `x` as a vector of what they name: with_places(x moved so that indexed axes come first, places, shape of the result).
 template <class = void>
 struct Places {

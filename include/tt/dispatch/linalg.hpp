@@ -4,6 +4,14 @@
 #pragma once
 #include "tt/dispatch/linear_algebra.hpp"
 
+namespace tt::detail {
+
+inline void need_pivots(bool pivot, SourceLine at) {
+  if (!pivot) TT_THROW(Unavailable(Text("tt::linalg::lu: without pivots is not there, as in PyTorch on the CPU.") << at));
+}
+
+}  // namespace tt::detail
+
 namespace tt::linalg {
 
 /// x of a x = b: of b a vector (its rank is one less than that of a), or a matrix; left = false: of x a = b. Throws Error where a is singular.
@@ -70,6 +78,29 @@ TT_LAZY Tensor matrix_exp(const Tensor& a, SourceLine at = here());
 /// values are there where LAPACK's driver (gels, gelsy, gelsd, gelss) gives them, else without elements.
 TT_LAZY LstsqResult lstsq(const Tensor& a, const Tensor& b, Optional<double> rcond = {}, std::string_view driver = "gelsy", SourceLine at = here());
 TT_LAZY Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false, SourceLine at = here());
+template <std::same_as<bool> P> LuResult lu(const Tensor& a, P pivot, SourceLine at = here()) { return tt::detail::need_pivots(pivot, at), lu(a, at); }
+template <std::same_as<bool> P> LuFactors lu_factor(const Tensor& a, P pivot, SourceLine at = here()) { return tt::detail::need_pivots(pivot, at), lu_factor(a, at); }
+template <std::same_as<bool> P> LuFactorExResult lu_factor_ex(const Tensor& a, P pivot, bool check_errors, SourceLine at = here()) { return tt::detail::need_pivots(pivot, at), lu_factor_ex(a, check_errors, at); }
+/// Parts that are not asked for have no elements.
+template <class = void> LuResult lu_unpack(const Tensor& factors, const Tensor& pivots, bool unpack_data, bool unpack_pivots = true, SourceLine at = here()) {
+  const LuResult r = lu_unpack(factors, pivots, at);
+  const Tensor left_out = empty({0}, tt::detail::on_device(factors.dtype(), factors.device()));
+  return {unpack_pivots ? r.P : left_out, unpack_data ? r.L : left_out, unpack_data ? r.U : left_out};
+}
+// hermitian: real matrices are what symmetric ones are.
+template <std::same_as<bool> H> LdlFactors ldl_factor(const Tensor& a, H, SourceLine at = here()) { return ldl_factor(a, at); }
+template <std::same_as<bool> H> LdlFactorExResult ldl_factor_ex(const Tensor& a, H, bool check_errors, SourceLine at = here()) { return ldl_factor_ex(a, check_errors, at); }
+template <std::same_as<bool> H> Tensor ldl_solve(const Tensor& factors, const Tensor& pivots, const Tensor& b, H, SourceLine at = here()) { return ldl_solve(factors, pivots, b, at); }
+/// With numbers as tolerances: rcond is relative to the largest singular value, tol is not.
+template <std::floating_point T> Tensor pinv(const Tensor& a, T rcond, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{.rtol = full({}, rcond, DType::f64)}, hermitian, at); }
+template <std::floating_point T> Tensor pinv(const Tensor& a, T atol, T rtol, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{full({}, atol, DType::f64), full({}, rtol, DType::f64)}, hermitian, at); }
+template <std::floating_point T> Tensor matrix_rank(const Tensor& a, T tol, bool hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{.atol = full({}, tol, DType::f64)}, hermitian, at); }
+template <std::floating_point T> Tensor matrix_rank(const Tensor& a, T atol, T rtol, bool hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{full({}, atol, DType::f64), full({}, rtol, DType::f64)}, hermitian, at); }
+/// A tolerance for each matrix.
+template <std::same_as<Tensor> T> Tensor pinv(const Tensor& a, const T& rcond, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{.rtol = rcond}, hermitian, at); }
+template <std::same_as<Tensor> T> Tensor pinv(const Tensor& a, const T& atol, const T& rtol, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{atol, rtol}, hermitian, at); }
+template <std::same_as<Tensor> T> Tensor matrix_rank(const Tensor& a, const T& tol, bool hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{.atol = tol}, hermitian, at); }
+template <std::same_as<Tensor> T> Tensor matrix_rank(const Tensor& a, const T& atol, const T& rtol, bool hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{atol, rtol}, hermitian, at); }
 
 }  // namespace tt::linalg
 

@@ -372,24 +372,18 @@ void register_linalg() {
     register_function("svd_lowrank", "Tensor A, int q=6, int niter=2, Tensor? M=None", [](const Tensor& a, std::int64_t q, int n, const Tensor& m, SourceLine at) { return svd_lowrank(a, q, n, m, at); });
     register_function("pca_lowrank", "Tensor A, int? q=None, bool center=True, int niter=2", [](const Tensor& a, Optional<std::int64_t> q, bool c, int n, SourceLine at) { return pca_lowrank(a, q, c, n, at); });
     register_function("linalg_svdvals", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::svdvals(a, at); });
-    static constexpr auto need_pivots = [](bool pivot, SourceLine at) {
-      if (!pivot) TT_THROW(Unavailable(Text("tt::linalg::lu: without pivots is not there, as in PyTorch on the CPU.") << at));
-    };
-    register_function("linalg_lu", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return need_pivots(pivot, at), linalg::lu(a, at); });
-    register_function("linalg_lu_factor", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return need_pivots(pivot, at), linalg::lu_factor(a, at); });
-    register_function("linalg_lu_factor_ex", "Tensor A, bool pivot=True, bool check_errors=False", [](const Tensor& a, bool pivot, bool check, SourceLine at) { return need_pivots(pivot, at), linalg::lu_factor_ex(a, check, at); });
+    register_function("linalg_lu", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return linalg::lu(a, pivot, at); });
+    register_function("linalg_lu_factor", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return linalg::lu_factor(a, pivot, at); });
+    register_function("linalg_lu_factor_ex", "Tensor A, bool pivot=True, bool check_errors=False", [](const Tensor& a, bool pivot, bool check, SourceLine at) { return linalg::lu_factor_ex(a, pivot, check, at); });
     register_function("lu", "Tensor A, bool pivot=True, bool get_infos=False", [](const Tensor& a, bool pivot, bool infos, SourceLine at) {
-      need_pivots(pivot, at);
-      const linalg::LuFactorExResult f = linalg::lu_factor_ex(a, !infos, at);
+      const linalg::LuFactorExResult f = linalg::lu_factor_ex(a, pivot, !infos, at);
       return infos ? TensorList{f.LU, f.pivots, f.info} : TensorList{f.LU, f.pivots};
     });
     register_function("linalg_lu_solve", "Tensor LU, Tensor pivots, Tensor B, bool left=True, bool adjoint=False",
                       [](const Tensor& f, const Tensor& p, const Tensor& b, bool l, bool a, SourceLine at) { return linalg::lu_solve(f, p, b, l, a, at); });
     register_function("lu_solve", "Tensor b, Tensor LU_data, Tensor LU_pivots", [](const Tensor& b, const Tensor& f, const Tensor& p, SourceLine at) { return linalg::lu_solve(f, p, b, true, false, at); });
     register_function("lu_unpack", "Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True", [](const Tensor& f, const Tensor& p, bool data, bool pivots, SourceLine at) {
-      const linalg::LuResult r = linalg::lu_unpack(f, p, at);
-      const Tensor left_out = empty({0}, on_device(f.dtype(), f.device()));
-      return linalg::LuResult{pivots ? r.P : left_out, data ? r.L : left_out, data ? r.U : left_out};
+      return linalg::lu_unpack(f, p, data, pivots, at);
     });
     register_function("linalg_ldl_factor", "Tensor A, bool hermitian=False", [](const Tensor& a, bool, SourceLine at) { return linalg::ldl_factor(a, at); });
     register_function("linalg_ldl_factor_ex", "Tensor A, bool hermitian=False, bool check_errors=False", [](const Tensor& a, bool, bool check, SourceLine at) { return linalg::ldl_factor_ex(a, check, at); });

@@ -28,14 +28,24 @@ template <class = void> bool is_nonzero(const Tensor& x, SourceLine at = here())
 template <class = void> bool is_same_size(const Tensor& a, const Tensor& b, SourceLine at = here()) { return a.shape(at) == b.shape(at); }
 
 // ---- with a further argument
+namespace detail {
+template <class B, class A>
+auto times(const B& y, A alpha, SourceLine at) {
+  if constexpr (Value<B>) return tt::mul(y, alpha, at);
+  else return y * alpha;
+}
+}  // namespace detail
 /// x + alpha y. A whole alpha beside integers.
 template <class B, class A>
   requires std::is_arithmetic_v<A>
-Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, tt::mul(y, alpha, at), at); }
+Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, detail::times(y, alpha, at), at); }
 /// x - alpha y.
 template <class B, class A>
   requires std::is_arithmetic_v<A>
-Tensor sub(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, tt::mul(y, alpha, at), at); }
+Tensor sub(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, detail::times(y, alpha, at), at); }
+template <class B, class A>
+  requires std::is_arithmetic_v<A>
+Tensor subtract(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, y, alpha, at); }
 /// `approximate` is "none" or "tanh".
 template <class = void> Tensor gelu(const Tensor& x, std::string_view approximate, SourceLine at = here()) {
   if (approximate != "none" && approximate != "tanh") TT_THROW(Error(Text("tt::gelu: approximate is '") << std::string(approximate).c_str() << "'. none or tanh?" << at));
@@ -121,6 +131,10 @@ struct TriangularSolveResult {
 template <class = void> TriangularSolveResult triangular_solve(const Tensor& b, const Tensor& a, bool upper = true, bool transpose = false, bool unitriangular = false, SourceLine at = here()) {
   return {linalg::solve_triangular(transpose ? a.mT(at) : a, b, upper != transpose, true, unitriangular, at), a.clone(at)};
 }
+/// Parts that are not asked for have no elements.
+template <class = void> linalg::LuResult lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpack_data, bool unpack_pivots = true, SourceLine at = here()) {
+  return linalg::lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots, at);
+}
 namespace linalg {
 template <class = void> Tensor diagonal(const Tensor& a, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) { return tt::diagonal(a, offset, dim1, dim2, at); }
 /// Of all elements, or along one axis, as a vector; along two as a matrix.
@@ -136,6 +150,20 @@ template <class = void> Tensor gammaincc(const Tensor& a, const Tensor& x, Sourc
 template <class = void> Tensor modified_bessel_i0(const Tensor& x, SourceLine at = here()) { return tt::i0(x, at); }
 template <class = void> Tensor modified_bessel_i1(const Tensor& x, SourceLine at = here()) { return special::i1(x, at); }
 template <class = void> Tensor multigammaln(const Tensor& x, int p, SourceLine at = here()) { return mvlgamma(x, p, at); }
+// One of the two a number.
+template <class A, class B> requires detail::OneNumber<A, B> Tensor zeta(const A& x, const B& q, SourceLine at = here()) { return zeta(detail::number_of(x, q), detail::number_of(q, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor chebyshev_polynomial_t(const A& x, const B& n, SourceLine at = here()) { return chebyshev_polynomial_t(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor chebyshev_polynomial_u(const A& x, const B& n, SourceLine at = here()) { return chebyshev_polynomial_u(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor chebyshev_polynomial_v(const A& x, const B& n, SourceLine at = here()) { return chebyshev_polynomial_v(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor chebyshev_polynomial_w(const A& x, const B& n, SourceLine at = here()) { return chebyshev_polynomial_w(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor shifted_chebyshev_polynomial_t(const A& x, const B& n, SourceLine at = here()) { return shifted_chebyshev_polynomial_t(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor shifted_chebyshev_polynomial_u(const A& x, const B& n, SourceLine at = here()) { return shifted_chebyshev_polynomial_u(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor shifted_chebyshev_polynomial_v(const A& x, const B& n, SourceLine at = here()) { return shifted_chebyshev_polynomial_v(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor shifted_chebyshev_polynomial_w(const A& x, const B& n, SourceLine at = here()) { return shifted_chebyshev_polynomial_w(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor hermite_polynomial_h(const A& x, const B& n, SourceLine at = here()) { return hermite_polynomial_h(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor hermite_polynomial_he(const A& x, const B& n, SourceLine at = here()) { return hermite_polynomial_he(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor laguerre_polynomial_l(const A& x, const B& n, SourceLine at = here()) { return laguerre_polynomial_l(detail::number_of(x, n), detail::number_of(n, x), at); }
+template <class A, class B> requires detail::OneNumber<A, B> Tensor legendre_polynomial_p(const A& x, const B& n, SourceLine at = here()) { return legendre_polynomial_p(detail::number_of(x, n), detail::number_of(n, x), at); }
 }  // namespace special
 
 // ---- elements
@@ -148,12 +176,19 @@ template <class = void> Tensor float_power(const Tensor& x, const detail::Tensor
   const Tensor power = exponent.tensor ? exponent.tensor->to(DType::f64, at) : exponent.number(DType::f64);
   return tt::pow(x.to(DType::f64, at), power, at);
 }
+template <class X>
+  requires std::is_arithmetic_v<X>
+Tensor float_power(X x, const Tensor& exponent, SourceLine at = here()) { return tt::pow(detail::TensorOperand(x).number(DType::f64), exponent.to(DType::f64, at), at); }
 template <class = void> Tensor trapz(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here()) { return trapezoid(y, x, dim, at); }
 template <class = void> Tensor trapz(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here()) { return trapezoid(y, dx, dim, at); }
 template <class = void> Tensor msort(const Tensor& x, SourceLine at = here()) { return sort(x, 0, false, false, at).values; }
 
 /// other - x.
 template <class B> Tensor rsub(const Tensor& x, const B& other, SourceLine at = here()) { return tt::sub(other, x, at); }
+/// other - alpha x.
+template <class B, class A>
+  requires std::is_arithmetic_v<A>
+Tensor rsub(const Tensor& x, const B& other, A alpha, SourceLine at = here()) { return tt::sub(other, tt::mul(x, alpha, at), at); }
 
 // ---- networks
 template <class = void> Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
@@ -175,9 +210,9 @@ template <class = void> Tensor adaptive_max_pool3d(const Tensor& x, const IntLis
 template <class = void> Tensor lp_pool1d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 1, norm_type, kernel_size, stride, ceil_mode, at); }
 template <class = void> Tensor lp_pool2d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 2, norm_type, kernel_size, stride, ceil_mode, at); }
 template <class = void> Tensor lp_pool3d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 3, norm_type, kernel_size, stride, ceil_mode, at); }
-template <class = void> PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, o, at); }
-template <class = void> PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, o, at); }
-template <class = void> PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, o, at); }
+template <class = void> PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, o, at); }
+template <class = void> PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, o, at); }
+template <class = void> PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, o, at); }
 template <class = void> Tensor constant_pad_nd(const Tensor& x, const IntList& pad, double value = 0, SourceLine at = here()) { return tt::pad(x, pad, value, at); }
 template <class = void> Tensor feature_dropout(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout2d(x, p, training, at); }
 template <class = void> Tensor affine_grid_generator(const Tensor& theta, const IntList& size, bool align_corners, SourceLine at = here()) { return affine_grid(theta, size, align_corners, at); }
@@ -252,10 +287,6 @@ template <class = void> Tensor scalar_tensor(double value, TensorOptions o = {},
 
 // ---- dtypes and shapes of results
 inline DType promote_types(DType a, DType b) { return promote(a, b); }
-inline DType result_type(const Tensor& a, const Tensor& b) {
-  const Tensor* const both[] = {&a, &b};
-  return detail::result_dtype(both, 2);
-}
 /// May an op in place write elements of this dtype to a Tensor of that one? Not floating ones to integers, nor numbers to bool.
 inline bool can_cast(DType from, DType to) { return detail::category(from) <= detail::category(to); }
 

@@ -71,6 +71,12 @@ Tensor at_least(const Tensor& x, int rank, SourceLine at) {
   if (rank >= 3 && r.dim() == 2) r = r.unsqueeze(-1, at);
   return r;
 }
+template <class = void>
+TensorList each_at_least(TensorSpan all, int rank, SourceLine at) {
+  TensorList r;
+  for (const Tensor& t : all) r.push_back(at_least(t, rank, at));
+  return r;
+}
 }  // namespace detail
 
 // ---- joins
@@ -118,7 +124,7 @@ TT_LAZY Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeA
 /// `x` with `src` in place of a diagonal.
 TT_LAZY Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
 /// `x` with `src` in place of the elements of a slice with a step.
-TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here());
+TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim = 0, SizeArgument start = 0, SizeArgument end = INT64_MAX, SizeArgument step = 1, SourceLine at = here());
 /// The sum over axes that were broadcast, so that it is of this shape.
 TT_LAZY Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at = here());
 

@@ -26,12 +26,6 @@ inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* 
   return set;
 }
 template <class = void>
-TensorList each_at_least(TensorSpan all, int rank, SourceLine at) {
-  TensorList r;
-  for (const Tensor& t : all) r.push_back(at_least(t, rank, at));
-  return r;
-}
-template <class = void>
 Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
   const Tensor t = tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())});
   return device.type == DeviceType::cpu ? t : t.to(device);

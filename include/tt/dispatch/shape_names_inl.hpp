@@ -1,6 +1,7 @@
 // Names of functions that give Tensors other shapes, join and make them: their schemas are PyTorch's. See register_function.
 #pragma once
 #include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/function_forms.hpp"
 #include "tt/dispatch/random.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"
 
@@ -24,12 +25,7 @@ void create(const char* name, const char* schema, F f) {
   const Text all = Text(schema) << ", dtype? dtype=None, str device=cpu, bool requires_grad=False";
   register_function(name, keep_text(all.begin(), static_cast<std::size_t>(all.size())), f);
 }
-template <class = void>
-Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
-/// The same beside another operand.
-template <class = void>
-Tensor number_of(const TensorOperand& v, const TensorOperand& other) { return v.tensor ? *v.tensor : v.number_among(other.tensor ? floating_with(DType::boolean, *other.tensor) : DType::boolean); }
-/// The same as a number. Throws Error when an integer is none of f64's.
+/// An operand as a number. Throws Error when an integer is none of f64's.
 inline double real_of(const TensorOperand& v, Line at) {
   if (v.tensor) return v.tensor->item(at);
   if (is_floating(v.literal)) return v.real;
@@ -66,7 +62,7 @@ void view_and_copy(const char* name, const char* copy_name, const char* schema, 
 template <class = void>
 void register_views() {
   register_function("narrow", "Tensor input, int dim, int start, int length", [](const Tensor& x, int d, std::int64_t s, std::int64_t n, Line at) { return narrow(x, d, s, n, at); });
-  register_function("narrow", "Tensor input, int dim, Tensor start, int length", [](const Tensor& x, int d, const Tensor& s, std::int64_t n, Line at) { return narrow(x, d, s.item<std::int64_t>(at), n, at); });
+  register_function("narrow", "Tensor input, int dim, Tensor start, int length", [](const Tensor& x, int d, const Tensor& s, std::int64_t n, Line at) { return narrow(x, d, s, n, at); });
   register_function("narrow_copy", "Tensor input, int dim, int start, int length", [](const Tensor& x, int d, std::int64_t s, std::int64_t n, Line at) { return narrow(x, d, s, n, at).clone(at); });
   view_and_copy("transpose", "transpose_copy", "Tensor input, int dim0, int dim1", [](const Tensor& x, int a, int b, Line at) { return swapaxes(x, a, b, at); });
   register_function("swapaxes", "Tensor input, int axis0, int axis1", [](const Tensor& x, int a, int b, Line at) { return swapaxes(x, a, b, at); });
@@ -94,12 +90,7 @@ void register_views() {
   register_function("ravel", "Tensor input", [](const Tensor& x, Line at) { return ravel(x, at); });
   register_function("unflatten", "Tensor input, int dim, int[] sizes", [](const Tensor& x, int d, const IntList& s, Line at) { return unflatten(x, d, s, at); });
   view_and_copy("view", "view_copy", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return x.view(s, at); });
-  register_function("view", "Tensor input, dtype dtype", [](const Tensor& x, DType d, Line at) {
-    const Operator& op = bitcast_operator();
-    Attributes a;
-    a.push(static_cast<int>(d));
-    return call_unary(op, x, a, at);
-  });
+  register_function("view", "Tensor input, dtype dtype", [](const Tensor& x, DType d, Line at) { return viewed_as(x, d, at); });
   register_function("view_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.view(o.shape(at), at); });
   register_function("reshape_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.reshape(o.shape(at), at); });
   register_function("expand_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.expand(o.shape(at), at); });
@@ -116,14 +107,7 @@ void register_views() {
     register_function(name, "Tensor input, int chunks, int dim=0", [](const Tensor& x, int n, int d, Line at) { return chunk(x, n, d, at); });
   register_function("tensor_split", "Tensor input, int indices_or_sections, int dim=0", [](const Tensor& x, int n, int d, Line at) { return tensor_split(x, n, d, at); });
   register_function("tensor_split", "Tensor input, int[] indices_or_sections, int dim=0", [](const Tensor& x, const IntList& n, int d, Line at) { return tensor_split(x, n, d, at); });
-  register_function("tensor_split", "Tensor input, Tensor tensor_indices_or_sections, int dim=0", [](const Tensor& x, const Tensor& t, int d, Line at) {
-    if (t.dtype() != DType::i64) TT_THROW(Error(Text("tt::tensor_split: places are of dtype ") << name(t.dtype()) << ", not i64." << at));
-    const Tensor host = t.cpu(at).contiguous(at);
-    if (host.dim() == 0) return tensor_split(x, host.item<int>(at), d, at);
-    IntList places;
-    for (std::int64_t k = 0; k < host.numel(); ++k) places.push_back(host.data_ptr<std::int64_t>(at)[k]);
-    return tensor_split(x, places, d, at);
-  });
+  register_function("tensor_split", "Tensor input, Tensor tensor_indices_or_sections, int dim=0", [](const Tensor& x, const Tensor& t, int d, Line at) { return tensor_split(x, t, d, at); });
   view_and_copy("unbind", "unbind_copy", "Tensor input, int dim=0", [](const Tensor& x, int d, Line at) { return unbind(x, d, at); });
   const auto split_by = [](const char* name, auto sections, auto places) {
     register_function(name, "Tensor input, int indices_or_sections", sections);

@@ -36,35 +36,19 @@ void register_elementwise_names() {
     const Tensor by = a.beside(x);
     return tt::sub(o.beside(x), x * by.to(is_floating(x.dtype()) || is_integral(by.dtype()) ? x.dtype() : by.dtype(), at), at);
   });
-  static constexpr auto divided = [](const TensorOperand& x, const TensorOperand& y, std::int64_t mode, Line at) {
-    const Tensor a = number_of(x), b = y.beside(a);
-    const Tensor q = tt::call(mode == 1 ? "floor_divide" : "div", {a, b}, {}, at);
-    if (mode != 0) return q;
-    if (is_floating(promote(a.dtype(), b.dtype()))) return tt::trunc(q, at);
-    return tt::call("floor_divide", {a - tt::call("fmod", {a, b}, {}, at), b}, {}, at);
-  };
   for (const char* name : {"div", "divide", "true_divide"})
     register_function(name, "Scalar input, Scalar other, trunc|floor? rounding_mode=None", [](const TensorOperand& x, const TensorOperand& y, Optional<std::int64_t> mode, Line at) {
-      return mode.given ? divided(x, y, mode.value, at) : tt::call("div", {number_of(x), y.beside(number_of(x))}, {}, at);
+      return mode.given ? tt::div(x, y, mode.value == 1 ? "floor" : "trunc", at) : tt::div(number_of(x), y.beside(number_of(x)), at);
     });
-  register_function("round", "Tensor input, int decimals", [](const Tensor& x, int d, Line at) { return call_with<RoundDecimals>(at, {d}, x); });
+  register_function("round", "Tensor input, int decimals", [](const Tensor& x, int d, Line at) { return tt::round(x, d, at); });
   register_function("gelu", "Tensor input, none|tanh approximate", [](const Tensor& x, int a, Line at) { return a == 0 ? gelu(x, at) : gelu_tanh(x, at); });
-  register_function("softplus", "Tensor input, Scalar beta=1, Scalar threshold=20", [](const Tensor& x, const TensorOperand& b, const TensorOperand& t, Line at) {
-    need_floating("softplus", x, at);
-    const double beta = real_of(b, at), limit = real_of(t, at);
-    const Tensor z = x * beta, above = z > limit;
-    return tt::where(above, x, tt::log1p(tt::exp(tt::where(above, 0, z, at), at), at) / beta, at);
-  });
+  register_function("softplus", "Tensor input, Scalar beta=1, Scalar threshold=20", [](const Tensor& x, const TensorOperand& b, const TensorOperand& t, Line at) { return softplus(x, real_of(b, at), real_of(t, at), at); });
   register_function("clamp", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
   register_function("clip", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
   register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return clamp_min(x, lower_bound(l, x), at); });
   register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return clamp_max(x, h.beside(x), at); });
-  register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return unbind(nonzero(c, at), 1, at); });
-  register_function("logit", "Tensor input, float? eps=None", [](const Tensor& x, Optional<double> e, Line at) {
-    if (!e.given) return logit(x, at);
-    const Tensor r = is_floating(x.dtype()) ? x : x.to(DType::f32, at);  // an eps above 1/2 is the lower bound all the same
-    return logit(tt::where(r < e.value, e.value, tt::where(r > 1 - e.value, 1 - e.value, r, at), at), at);
-  });
+  register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return tt::where(c, at); });
+  register_function("logit", "Tensor input, float? eps=None", [](const Tensor& x, Optional<double> e, Line at) { return e.given ? logit(x, e.value, at) : logit(x, at); });
   register_function("polygamma", "Tensor input, int n", [](const Tensor& x, int n, Line at) { return polygamma(n, x, at); });
   for (const char* name : {"mvlgamma", "special_multigammaln"}) register_function(name, "Tensor input, int p", [](const Tensor& x, int p, Line at) { return mvlgamma(x, p, at); });
   register_function("_rmod", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return remainder(o.beside(x), x, at); });
@@ -164,8 +148,7 @@ void register_reduction_names() {
   register_function("gcd", "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return gcd(number_of(x), number_of(y), at); });
   register_function("lcm", "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return lcm(number_of(x), number_of(y), at); });
   register_function("histogram", "Tensor input, int bins=100, float[]? range=None, Tensor? weight=None, bool density=False", [](const Tensor& x, std::int64_t n, const std::vector<double>& r, const Tensor& w, bool d, Line at) {
-    const double beside = r.size() == 2 && r[0] == r[1] ? 0.5 : 0;  // two zeros would be the elements' bounds
-    return r.size() == 2 ? histogram(x, n, r[0] - beside, r[1] + beside, w, d, at) : histogram(x, n, 0, 0, w, d, at);
+    return histogram(x, n, r, w, d, at);
   });
   register_function("histogram", "Tensor input, Tensor bins, Tensor? weight=None, bool density=False", [](const Tensor& x, const Tensor& e, const Tensor& w, bool d, Line at) { return histogram(x, e, w, d, at); });
   static constexpr auto with_edges = [](const HistogramddResult& r) {
@@ -193,10 +176,10 @@ void register_reduction_names() {
   register_function("bincount", "Tensor input, Tensor? weights=None, int minlength=0", [](const Tensor& x, const Tensor& w, std::int64_t m, Line at) { return bincount(x, w, m, at); });
   register_function("searchsorted", "Tensor sorted_sequence, Scalar input, bool out_int32=False, bool right=False, left|right? side=None, Tensor? sorter=None",
                     [](const Tensor& s, const TensorOperand& v, bool i, bool r, Optional<std::int64_t> side, const Tensor& sorter, Line at) {
-    return searchsorted(sorter.defined() ? gather(s, -1, sorter, at) : s, v.beside(s), i, r || (side.given && side.value == 1), at);
+    return searchsorted(s, v, i, r, side.given ? side.value == 1 ? "right" : "left" : r ? "right" : "left", sorter, at);
   });
   register_function("bucketize", "Scalar input, Tensor boundaries, bool out_int32=False, bool right=False", [](const TensorOperand& x, const Tensor& b, bool i, bool r, Line at) { return bucketize(x.beside(b), b, i, r, at); });
-  register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool, bool i, Line at) { return isin(number_of(e, t), number_of(t, e), i, at); });
+  register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool u, bool i, Line at) { return isin(e, t, u, i, at); });
   register_function("histc", "Tensor input, int bins=100, Scalar min=0, Scalar max=0", [](const Tensor& x, std::int64_t n, const TensorOperand& a, const TensorOperand& b, Line at) {
     return histc(x, n, real_of(a, at), real_of(b, at), at);
   });
@@ -212,19 +195,16 @@ void register_reduction_names() {
 template <class = void>
 void register_index_names() {
   register_function("scatter", "Tensor input, int dim, Tensor index, Tensor src, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Optional<std::int64_t> r, Line at) {
-    if (!r.given) return scatter(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
-    return scatter_reduce(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at);
+    if (r.given) return scatter(x, d, i, s, r.value == 0 ? "add" : "multiply", at);
+    return scatter(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
   });
   register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {
-    const Tensor s = v.beside(x).to(x.dtype(), at).expand(i.shape(at), at);
-    return r.given ? scatter_reduce(x, d, i, s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at) : scatter(x, d, i, s, at);
+    if (r.given) return scatter(x, d, i, v, r.value == 0 ? "add" : "multiply", at);
+    return scatter(x, d, i, v.beside(x).to(x.dtype(), at).expand(i.shape(at), at), at);
   });
   register_function("scatter_reduce", "Tensor input, int dim, Tensor index, Tensor src, sum|prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return scatter_reduce(x, d, i, s, static_cast<ScatterReduction>(r), self, at); });
-  register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) {
-    const AxisOf<> o(x, d, "index_add", at);
-    return o.back(index_add(o.x, o.d, i.dim() ? i : i.reshape({1}, at), (s.dim() ? s : s.reshape({1}, at)) * a.beside(x).to(x.dtype(), at), at), at);
-  });
+  register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) { return index_add(x, d, i, s, a, at); });
   register_function("index_copy", "Tensor input, int dim, Tensor index, Tensor source", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Line at) { return index_copy(x, d, i, s, at); });
   register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, v.beside(x), at); });
   register_function("index_reduce", "Tensor input, int dim, Tensor index, Tensor source, prod|mean|amax|amin reduce, bool include_self=True",
@@ -236,7 +216,7 @@ void register_index_names() {
   register_function("masked_scatter", "Tensor input, Tensor mask, Tensor source", [](const Tensor& x, const Tensor& m, const Tensor& s, Line at) { return masked_scatter(x, m, s, at); });
   register_function("masked_select", "Tensor input, Tensor mask", [](const Tensor& x, const Tensor& m, Line at) { return masked_select(x, m, at); });
   register_function("take_along_dim", "Tensor input, Tensor indices, int? dim=None", [](const Tensor& x, const Tensor& i, Optional<int> d, Line at) {
-    return d.given ? take_along_dim(x, i, d.value, at) : take_along_dim(x.reshape({-1}, at), i.reshape({-1}, at), 0, at);
+    return d.given ? take_along_dim(x, i, d.value, at) : take_along_dim(x, i, at);
   });
   register_function("argwhere", "Tensor input", [](const Tensor& x, Line at) { return argwhere(x, at); });
   register_function("nonzero", "Tensor input, bool as_tuple", [](const Tensor& x, bool t, Line at) { return t ? unbind(nonzero(x.dim() ? x : x.reshape({1}, at), at), 1, at) : TensorList{nonzero(x, at)}; });

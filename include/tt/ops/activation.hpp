@@ -170,6 +170,10 @@ TT_ALWAYS_INLINE constexpr auto clamp(const A& a, NoneType, const H& high, Sourc
   return clamp_max(a, high, at);
 }
 template <Value A, Operand L>
+TT_ALWAYS_INLINE constexpr auto clamp(const A& a, const L& low, SourceLine at = here()) {
+  return clamp_min(a, low, at);
+}
+template <Value A, Operand L>
 TT_ALWAYS_INLINE constexpr auto clamp(const A& a, const L& low, NoneType, SourceLine at = here()) {
   return clamp_min(a, low, at);
 }

@@ -57,6 +57,8 @@ TT_ALWAYS_INLINE constexpr auto subtract(A&& a, B&& b, SourceLine at = here()) -
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr auto true_divide(A&& a, B&& b, SourceLine at = here()) -> decltype(div(static_cast<A&&>(a), static_cast<B&&>(b), at)) { return div(static_cast<A&&>(a), static_cast<B&&>(b), at); }
+template <Value A, Operand L>
+TT_ALWAYS_INLINE constexpr auto clip(const A& a, const L& low, SourceLine at = here()) -> decltype(clamp(a, low, at)) { return clamp(a, low, at); }
 template <Value A, class L, class H>
 TT_ALWAYS_INLINE constexpr auto clip(A&& a, L&& low, H&& high, SourceLine at = here()) -> decltype(clamp(static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high), at)) { return clamp(static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high), at); }
 

@@ -1,0 +1,232 @@
+// Forms of functions that PyTorch has beside the usual one: numbers in place of Tensors, words, one more argument. Calls by name come here too.
+//   tt::div(x, 3, "floor")   tt::softplus(x, 2, 10)   tt::scatter(x, 0, index, src, "add")   tt::searchsorted(edges, 0.5)
+#pragma once
+#include "tt/dispatch/argument_checks.hpp"
+#include "tt/dispatch/index_functions.hpp"
+#include "tt/dispatch/reduction_functions.hpp"
+#include "tt/dispatch/shape_functions.hpp"
+
+namespace tt {
+namespace detail {
+
+/// A number as a Tensor, of the dtype it has alone; or beside another operand.
+template <class = void>
+Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
+template <class = void>
+Tensor number_of(const TensorOperand& v, const TensorOperand& other) { return v.tensor ? *v.tensor : v.number_among(other.tensor ? floating_with(DType::boolean, *other.tensor) : DType::boolean); }
+/// One of two operands is a number.
+template <class A, class B>
+concept OneNumber = std::is_arithmetic_v<A> != std::is_arithmetic_v<B> && std::convertible_to<const A&, TensorOperand> && std::convertible_to<const B&, TensorOperand>;
+/// Which of the words "none|mean|sum" it is. Throws Error when it is none of them.
+template <class = void>
+int number_of_choice(std::string_view words, std::string_view word, const char* op, const char* argument, SourceLine at) {
+  const std::string_view all = words;
+  for (int k = 0;; ++k) {
+    const std::size_t end = words.find('|');
+    if (words.substr(0, end) == word) return k;
+    if (end == std::string_view::npos) TT_THROW(Error(Text("tt::") << op << ": " << argument << " is '" << std::string(word).c_str() << "', not one of " << std::string(all).c_str() << '.' << at));
+    words.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace detail
+
+// ---- elements
+/// x / y, rounded: "trunc" towards 0, "floor" down.
+template <class = void>
+Tensor div(const detail::TensorOperand& x, const detail::TensorOperand& y, std::string_view rounding_mode, SourceLine at = here()) {
+  const bool down = detail::number_of_choice("trunc|floor", rounding_mode, "div", "rounding_mode", at) == 1;
+  const Tensor a = detail::number_of(x), b = y.beside(a);
+  if (down) return floor_divide(a, b, at);
+  if (is_floating(promote(a.dtype(), b.dtype()))) return tt::trunc(tt::div(a, b, at), at);
+  return floor_divide(a - tt::fmod(a, b, at), b, at);
+}
+template <class = void>
+Tensor divide(const detail::TensorOperand& x, const detail::TensorOperand& y, std::string_view rounding_mode, SourceLine at = here()) { return div(x, y, rounding_mode, at); }
+/// To so many digits behind the point; negative: before it.
+template <std::integral N>
+Tensor round(const Tensor& x, N decimals, SourceLine at = here()) { return call_with<RoundDecimals>(at, {static_cast<int>(decimals)}, x); }
+/// log(1 + e^(beta x)) / beta; x where beta x is above the threshold.
+template <class = void>
+Tensor softplus(const Tensor& x, double beta, double threshold = 20, SourceLine at = here()) {
+  detail::need_floating("softplus", x, at);
+  const Tensor z = x * beta, above = z > threshold;
+  return tt::where(above, x, tt::log1p(tt::exp(tt::where(above, 0, z, at), at), at) / beta, at);
+}
+/// Of x held between eps and 1 - eps; an eps above 1/2 is the lower bound all the same.
+template <class = void>
+Tensor logit(const Tensor& x, double eps, SourceLine at = here()) {
+  const Tensor r = is_floating(x.dtype()) ? x : x.to(DType::f32, at);
+  return logit(tt::where(r < eps, eps, tt::where(r > 1 - eps, 1 - eps, r, at), at), at);
+}
+template <class R>
+  requires std::is_arithmetic_v<R>
+Tensor isclose(const Tensor& x, const Tensor& y, R rtol, double atol = 1e-8, bool equal_nan = false, SourceLine at = here()) { return isclose(x, y, IscloseOptions{static_cast<double>(rtol), atol, equal_nan}, at); }
+/// Bits of a number moved by places that a Tensor says.
+template <std::integral N>
+Tensor bitwise_left_shift(N x, const Tensor& other, SourceLine at = here()) { return bitwise_left_shift(detail::TensorOperand(x).beside(other), other, at); }
+template <std::integral N>
+Tensor bitwise_right_shift(N x, const Tensor& other, SourceLine at = here()) { return bitwise_right_shift(detail::TensorOperand(x).beside(other), other, at); }
+/// Where it is other than 0: places along each axis.
+template <class = void>
+TensorList where(const Tensor& condition, SourceLine at = here()) { return unbind(nonzero(condition, at), 1, at); }
+
+// ---- reductions and order
+/// The variance with a correction, or with true and false for 1 and 0.
+template <class C>
+  requires std::is_arithmetic_v<C>
+Tensor var(const Tensor& x, const IntList& dim, C correction, bool keepdim, SourceLine at = here()) { return var(x, VarOptions{dim, keepdim, static_cast<double>(correction)}, at); }
+template <class C>
+  requires(std::is_arithmetic_v<C> && !std::same_as<C, bool>)
+Tensor var(const Tensor& x, const IntList& dim, C correction, SourceLine at = here()) { return var(x, dim, correction, false, at); }
+template <std::same_as<bool> B>
+Tensor var(const Tensor& x, B unbiased, SourceLine at = here()) { return var(x, {}, unbiased, false, at); }
+template <std::same_as<IntList> L>
+Tensor std(const Tensor& x, const L& dim, SourceLine at = here()) { return tt::std(x, VarOptions{dim}, at); }
+template <class C>
+  requires std::is_arithmetic_v<C>
+Tensor std(const Tensor& x, const IntList& dim, C correction, bool keepdim = false, SourceLine at = here()) { return tt::std(x, VarOptions{dim, keepdim, static_cast<double>(correction)}, at); }
+template <std::same_as<bool> B>
+Tensor std(const Tensor& x, B unbiased, SourceLine at = here()) { return tt::std(x, {}, unbiased, false, at); }
+template <std::same_as<bool> B>
+VarMeanResult var_mean(const Tensor& x, B unbiased, SourceLine at = here()) { return var_mean(x, {}, unbiased, false, at); }
+template <std::same_as<bool> B>
+VarMeanResult std_mean(const Tensor& x, B unbiased, SourceLine at = here()) { return std_mean(x, {}, unbiased, false, at); }
+/// Slopes of values that are so far apart along each axis.
+template <class V>
+  requires std::is_arithmetic_v<V>
+TensorList gradient(const Tensor& x, V spacing, const IntList& dim = {}, int edge_order = 1, SourceLine at = here()) {
+  const Tensor apart = detail::TensorOperand(spacing, at).number_among(detail::floating_with(DType::boolean, x));
+  return gradient(x, {apart}, dim, edge_order, at);
+}
+template <std::same_as<IntList> L>
+TensorList gradient(const Tensor& x, const L& dim, int edge_order = 1, SourceLine at = here()) { return gradient(x, TensorSpan(), dim, edge_order, at); }
+/// Equal parts of a range (min, max); none: of the elements.
+template <class = void>
+HistogramResult histogram(const Tensor& x, std::int64_t bins, const std::vector<double>& range, const Tensor& weight = {}, bool density = false, SourceLine at = here()) {
+  if (range.size() != 2) return histogram(x, bins, 0, 0, weight, density, at);
+  const double beside = range[0] == range[1] ? 0.5 : 0;  // two zeros would be the elements' bounds
+  return histogram(x, bins, range[0] - beside, range[1] + beside, weight, density, at);
+}
+template <class = void>
+HistogramResult histogram(const Tensor& x, SourceLine at = here()) { return histogram(x, 100, 0, 0, {}, false, at); }
+/// side: "left", or "right", which is `right`. sorter: the order in which the sequence is sorted.
+template <class = void>
+Tensor searchsorted(const Tensor& sorted_sequence, const detail::TensorOperand& values, bool out_int32, bool right, std::string_view side, const Tensor& sorter = {}, SourceLine at = here()) {
+  const bool to_right = detail::number_of_choice("left|right", side, "searchsorted", "side", at) == 1;
+  if (right && !to_right) TT_THROW(Error(Text("tt::searchsorted: side is 'left', but right is true. Leave out one?") << at));
+  return searchsorted(sorter.defined() ? gather(sorted_sequence, -1, sorter, at) : sorted_sequence, values.beside(sorted_sequence), out_int32, to_right, at);
+}
+template <class V>
+  requires std::is_arithmetic_v<V>
+Tensor searchsorted(const Tensor& sorted_sequence, V value, bool out_int32 = false, bool right = false, SourceLine at = here()) {
+  return searchsorted(sorted_sequence, detail::TensorOperand(value, at).beside(sorted_sequence), out_int32, right, at);
+}
+template <class V>
+  requires std::is_arithmetic_v<V>
+Tensor bucketize(V value, const Tensor& boundaries, bool out_int32 = false, bool right = false, SourceLine at = here()) {
+  return bucketize(detail::TensorOperand(value, at).beside(boundaries), boundaries, out_int32, right, at);
+}
+/// Numbers or Tensors; it is never taken for granted that elements differ.
+template <class = void>
+Tensor isin(const detail::TensorOperand& elements, const detail::TensorOperand& test_elements, [[maybe_unused]] bool assume_unique, bool invert, SourceLine at = here()) {
+  return isin(detail::number_of(elements, test_elements), detail::number_of(test_elements, elements), invert, at);
+}
+template <class E, class T>
+  requires detail::OneNumber<E, T>
+Tensor isin(const E& elements, const T& test_elements, SourceLine at = here()) { return isin(elements, test_elements, false, false, at); }
+
+// ---- elements by index
+/// "add" or "multiply": with what is there.
+template <class = void>
+Tensor scatter(const Tensor& x, int dim, const Tensor& index, const detail::TensorOperand& src, std::string_view reduce, SourceLine at = here()) {
+  const bool add = detail::number_of_choice("add|multiply", reduce, "scatter", "reduce", at) == 0;
+  const Tensor s = src.beside(x);
+  return scatter_reduce(x, dim, index, s.dim() == 0 ? s.to(x.dtype(), at).expand(index.shape(at), at) : s, add ? ScatterReduction::sum : ScatterReduction::prod, true, at);
+}
+/// "sum", "prod", "mean", "amax" or "amin".
+template <class = void>
+Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true, SourceLine at = here()) {
+  return scatter_reduce(x, dim, index, src, static_cast<ScatterReduction>(detail::number_of_choice(choices_of<ScatterReduction>, reduce, "scatter_reduce", "reduce", at)), include_self, at);
+}
+/// "prod", "mean", "amax" or "amin".
+template <class = void>
+Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true, SourceLine at = here()) {
+  return index_reduce(x, dim, index, source, static_cast<ScatterReduction>(detail::number_of_choice("prod|mean|amax|amin", reduce, "index_reduce", "reduce", at) + 1), include_self, at);
+}
+/// alpha times `source` is added.
+template <class A>
+  requires std::is_arithmetic_v<A> || std::same_as<A, detail::TensorOperand>
+Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, const A& alpha, SourceLine at = here()) {
+  const detail::AxisOf<> o(x, dim, "index_add", at);
+  const Tensor by = detail::TensorOperand(alpha).beside(x).to(x.dtype(), at);
+  return o.back(index_add(o.x, o.d, index.dim() ? index : index.reshape({1}, at), (source.dim() ? source : source.reshape({1}, at)) * by, at), at);
+}
+template <class V>
+  requires std::is_arithmetic_v<V>
+Tensor index_fill(const Tensor& x, int dim, const Tensor& index, V value, SourceLine at = here()) { return index_fill(x, dim, index, detail::TensorOperand(value, at).beside(x), at); }
+/// Of all elements as a vector.
+template <class = void>
+Tensor take_along_dim(const Tensor& x, const Tensor& index, SourceLine at = here()) { return take_along_dim(x.reshape({-1}, at), index.reshape({-1}, at), 0, at); }
+
+// ---- shapes
+template <class = void> Tensor reshape(const Tensor& x, const IntList& shape, SourceLine at = here()) { return x.reshape(shape, at); }
+template <class = void> Tensor permute(const Tensor& x, const IntList& dims, SourceLine at = here()) { return x.permute(dims, at); }
+template <class = void> Tensor transpose(const Tensor& x, int dim0, int dim1, SourceLine at = here()) { return x.transpose(dim0, dim1, at); }
+template <class = void> Tensor broadcast_to(const Tensor& x, const IntList& size, SourceLine at = here()) { return x.expand(size, at); }
+template <class = void> TensorList atleast_1d(TensorSpan all, SourceLine at = here()) { return detail::each_at_least(all, 1, at); }
+template <class = void> TensorList atleast_2d(TensorSpan all, SourceLine at = here()) { return detail::each_at_least(all, 2, at); }
+template <class = void> TensorList atleast_3d(TensorSpan all, SourceLine at = here()) { return detail::each_at_least(all, 3, at); }
+/// From where one element says.
+template <class = void> Tensor narrow(const Tensor& x, int dim, const Tensor& start, SizeArgument length, SourceLine at = here()) { return narrow(x, dim, start.item<std::int64_t>(at), length, at); }
+/// The number of parts, or where they begin, in a Tensor of i64.
+template <std::same_as<Tensor> T>
+TensorList tensor_split(const Tensor& x, const T& indices_or_sections, int dim = 0, SourceLine at = here()) {
+  if (indices_or_sections.dtype() != DType::i64) TT_THROW(Error(Text("tt::tensor_split: places are of dtype ") << name(indices_or_sections.dtype()) << ", not i64." << at));
+  const Tensor host = indices_or_sections.cpu(at).contiguous(at);
+  if (host.dim() == 0) return tensor_split(x, host.item<int>(at), dim, at);
+  IntList places;
+  for (std::int64_t k = 0; k < host.numel(); ++k) places.push_back(host.data_ptr<std::int64_t>(at)[k]);
+  return tensor_split(x, places, dim, at);
+}
+/// Place k as often as number k says.
+template <class = void>
+Tensor repeat_interleave(const Tensor& repeats, SourceLine at = here()) {
+  if (repeats.dim() != 1) TT_THROW(Error(Text("tt::repeat_interleave: repeats of shape ") << repeats.shape() << " are not a vector." << at));
+  return repeat_interleave(arange(repeats.size(0, at)).to(repeats.device(), false, at), repeats, {}, at);
+}
+/// output_size: how many there will be, which is not asked for here.
+template <class = void>
+Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim, Optional<std::int64_t> output_size, SourceLine at = here()) { return (void)output_size, repeat_interleave(x, repeats, dim, at); }
+template <class = void>
+Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim, Optional<std::int64_t> output_size, SourceLine at = here()) { return (void)output_size, repeat_interleave(x, repeats, dim, at); }
+/// mode: "constant", "reflect", "replicate" or "circular".
+template <class = void>
+Tensor pad(const Tensor& x, const IntList& pad, std::string_view mode, Optional<double> value = {}, SourceLine at = here()) {
+  const auto m = static_cast<PadMode>(detail::number_of_choice(choices_of<PadMode>, mode, "pad", "mode", at));
+  if (m != PadMode::constant && value.given && value.value != 0) TT_THROW(Error(Text("tt::pad: mode '") << std::string(mode).c_str() << "' takes no value." << at));
+  return tt::pad(x, pad, m, value.given ? value.value : 0, at);
+}
+template <std::same_as<DType> D> Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, D dtype, SourceLine at = here()) { return tril_indices(row, col, offset, at).to(dtype, at); }
+template <std::same_as<DType> D> Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, D dtype, SourceLine at = here()) { return triu_indices(row, col, offset, at).to(dtype, at); }
+
+namespace detail {
+/// The same bytes as elements of another dtype.
+template <class = void>
+Tensor viewed_as(const Tensor& x, DType dtype, SourceLine at) {
+  Attributes a;
+  a.push(static_cast<int>(dtype));
+  return call_unary(bitcast_operator(), x, a, at);
+}
+}  // namespace detail
+template <std::same_as<DType> D> Tensor view_copy(const Tensor& x, D dtype, SourceLine at = here()) { return detail::viewed_as(x, dtype, at).clone(at); }
+
+// ---- dtypes of results
+inline DType result_type(const detail::TensorOperand& a, const detail::TensorOperand& b) {
+  const Tensor x = detail::number_of(a), y = detail::number_of(b);
+  const Tensor* const both[] = {&x, &y};
+  return detail::result_dtype(both, 2);
+}
+inline bool is_signed(const Tensor& x) { return x.is_signed(); }
+
+}  // namespace tt
