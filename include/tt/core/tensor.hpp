@@ -16,6 +16,7 @@ namespace tt {
 
 class Tensor;
 class Generator;
+struct TensorOptions;
 struct MinMaxResult;
 class IndexItem;
 enum class ScatterReduction;
@@ -319,6 +320,8 @@ class Tensor {
 
   // ---- views: the same elements, no copy
   Tensor view(const IntList& shape, SourceLine at = here()) const;
+  /// The same bytes as elements of another dtype.
+  template <std::same_as<DType> D> Tensor view(D dtype, SourceLine at = here()) const;
   Tensor reshape(const IntList& shape, SourceLine at = here()) const;
   Tensor permute(const IntList& axes, SourceLine at = here()) const;
   Tensor transpose(int axis0, int axis1, SourceLine at = here()) const;
@@ -336,9 +339,11 @@ class Tensor {
 
   // The same under the names that are functions too, see dispatch/shape_functions.hpp; templates, which cost what does not call them nothing.
   template <class = void> Tensor narrow(int dim, SizeArgument start, SizeArgument length, SourceLine at = here()) const;
+  template <class = void> Tensor narrow(int dim, const Tensor& start, SizeArgument length, SourceLine at = here()) const;
   template <class = void> Tensor movedim(const IntList& source, const IntList& destination, SourceLine at = here()) const;
   template <class = void> Tensor swapaxes(int axis0, int axis1, SourceLine at = here()) const;
-  template <class = void> Tensor squeeze(SourceLine at = here()) const;
+  template <class = void> Tensor squeeze(CallLine at = here()) const;
+  template <class = void> Tensor squeeze(const IntList& dim, SourceLine at = here()) const;
   template <class = void> Tensor flatten(int start_dim, int end_dim = -1, SourceLine at = here()) const;
   template <class = void> Tensor unflatten(int dim, const IntList& sizes, SourceLine at = here()) const;
   template <class = void> Tensor diagonal(int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here()) const;
@@ -353,6 +358,10 @@ class Tensor {
   template <class = void> Tensor repeat(const IntList& repeats, SourceLine at = here()) const;
   template <class = void> Tensor tile(const IntList& dims, SourceLine at = here()) const;
   template <class = void> Tensor repeat_interleave(SizeArgument repeats, int dim, SourceLine at = here()) const;
+  template <class = void> Tensor repeat_interleave(SizeArgument repeats, SourceLine at = here()) const;
+  template <class = void> Tensor repeat_interleave(const Tensor& repeats, SourceLine at = here()) const;
+  template <class = void> Tensor repeat_interleave(const Tensor& repeats, int dim, SourceLine at = here()) const;
+  template <class R> Tensor repeat_interleave(const R& repeats, int dim, std::int64_t output_size, SourceLine at = here()) const;
   template <class = void> Tensor flip(const IntList& dims, SourceLine at = here()) const;
   template <class = void> Tensor roll(const IntList& shifts, const IntList& dims = {}, SourceLine at = here()) const;
 
@@ -368,13 +377,19 @@ class Tensor {
   template <class V> Tensor masked_fill(const Tensor& mask, const V& value, SourceLine at = here()) const;
   template <class = void> Tensor masked_scatter(const Tensor& mask, const Tensor& source, SourceLine at = here()) const;
   template <class S> Tensor scatter(int dim, const Tensor& index, const S& src, SourceLine at = here()) const;
+  template <class S> Tensor scatter(int dim, const Tensor& index, const S& src, std::string_view reduce, SourceLine at = here()) const;
   template <class = void> Tensor scatter_add(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) const;
   template <class = void> Tensor index_add(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) const;
+  template <class A> requires std::is_arithmetic_v<A> Tensor index_add(int dim, const Tensor& index, const Tensor& source, A alpha, SourceLine at = here()) const;
   template <class = void> Tensor index_copy(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) const;
   /// x.index({Slice(1, none), 0, mask}) is NumPy's x[1:, 0, mask]: a view, unless Tensors are among the items. index_put_ writes there.
   template <class = void> Tensor index(std::initializer_list<IndexItem> items, SourceLine at = here()) const;
   template <class V> Tensor& index_put_(std::initializer_list<IndexItem> items, const V& value, SourceLine at = here());
   template <class = void> Tensor index_put(std::initializer_list<Tensor> indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) const;
+  /// Indices in a vector, an array or a span.
+  template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor index(const L& indices, SourceLine at = here()) const;
+  template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor index_put(const L& indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) const;
+  template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor& index_put_(const L& indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) { return replace("index_put_", before_update(at, values).index_put(indices, values, accumulate, at), at); }
   template <class = void> Tensor take(const Tensor& index, SourceLine at = here()) const;
 
   // ---- copies
@@ -384,6 +399,12 @@ class Tensor {
   /// On another device; the same Tensor if it is there already. What comes to the host is there when this
   /// returns, unless non_blocking: then after tt::cuda::synchronize().
   Tensor to(Device device, bool non_blocking = false, SourceLine at = here()) const;
+  /// With a dtype and a device, as those of another Tensor, or as options say; copy: another Tensor always.
+  template <class = void> Tensor to(Device device, DType dtype, bool non_blocking = false, bool copy = false, SourceLine at = here()) const;
+  template <std::same_as<bool> B> Tensor to(DType dtype, B non_blocking, bool copy = false, SourceLine at = here()) const { return to(device(), dtype, non_blocking, copy, at); }
+  template <std::same_as<bool> B> Tensor to(Device device, bool non_blocking, B copy, SourceLine at = here()) const { return to(device, dtype(), non_blocking, copy, at); }
+  template <class = void> Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false, SourceLine at = here()) const { return to(other.device(), other.dtype(), non_blocking, copy, at); }
+  template <std::same_as<TensorOptions> O> Tensor to(const O& options, bool non_blocking = false, bool copy = false, SourceLine at = here()) const { return to(options.device, options.dtype, non_blocking, copy, at); }
   Tensor cpu(SourceLine at = here()) const;
   Tensor cuda(int index = 0, SourceLine at = here()) const { return to(Device{DeviceType::cuda, index}, false, at); }
 
@@ -418,6 +439,7 @@ class Tensor {
   template <class = void> Tensor floor(SourceLine at = here()) const;
   template <class = void> Tensor ceil(SourceLine at = here()) const;
   template <class = void> Tensor round(SourceLine at = here()) const;
+  template <std::integral N> Tensor round(N decimals, SourceLine at = here()) const;
   template <class = void> Tensor trunc(SourceLine at = here()) const;
   template <class = void> Tensor logical_not(SourceLine at = here()) const;
   template <class B> Tensor add(const B& o, SourceLine at = here()) const;
@@ -427,6 +449,8 @@ class Tensor {
   template <class B, class A> requires std::is_arithmetic_v<A> Tensor sub(const B& o, A alpha, SourceLine at = here()) const;
   template <class B> Tensor mul(const B& o, SourceLine at = here()) const;
   template <class B> Tensor div(const B& o, SourceLine at = here()) const;
+  /// Rounded: "trunc" or "floor".
+  template <class B> Tensor div(const B& o, std::string_view rounding_mode, SourceLine at = here()) const;
   template <class B> Tensor minimum(const B& o, SourceLine at = here()) const;
   template <class B> Tensor maximum(const B& o, SourceLine at = here()) const;
   template <class B> Tensor lt(const B& o, SourceLine at = here()) const;
@@ -473,6 +497,7 @@ class Tensor {
   template <class = void> Tensor log10(SourceLine at = here()) const;
   template <class = void> Tensor sinc(SourceLine at = here()) const;
   template <class = void> Tensor logit(SourceLine at = here()) const;
+  template <class = void> Tensor logit(double eps, SourceLine at = here()) const;
   template <class = void> Tensor bitwise_not(SourceLine at = here()) const;
   template <class = void> Tensor absolute(SourceLine at = here()) const;
   template <class = void> Tensor arccos(SourceLine at = here()) const;
@@ -508,6 +533,7 @@ class Tensor {
   template <class B> Tensor bitwise_xor(const B& o, SourceLine at = here()) const;
   template <class B> Tensor arctan2(const B& o, SourceLine at = here()) const;
   template <class B> Tensor divide(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor divide(const B& o, std::string_view rounding_mode, SourceLine at = here()) const;
   template <class B> Tensor greater(const B& o, SourceLine at = here()) const;
   template <class B> Tensor greater_equal(const B& o, SourceLine at = here()) const;
   template <class B> Tensor less(const B& o, SourceLine at = here()) const;
@@ -515,6 +541,7 @@ class Tensor {
   template <class B> Tensor multiply(const B& o, SourceLine at = here()) const;
   template <class B> Tensor not_equal(const B& o, SourceLine at = here()) const;
   template <class B> Tensor subtract(const B& o, SourceLine at = here()) const;
+  template <class B, class A> requires std::is_arithmetic_v<A> Tensor subtract(const B& o, A alpha, SourceLine at = here()) const;
   template <class B> Tensor true_divide(const B& o, SourceLine at = here()) const;
   template <class B> Tensor bitwise_left_shift(const B& o, SourceLine at = here()) const;
   template <class B> Tensor bitwise_right_shift(const B& o, SourceLine at = here()) const;
@@ -527,7 +554,9 @@ class Tensor {
   template <class = void> Tensor addcmul(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) const;
   template <class = void> Tensor addcdiv(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) const;
   template <class L, class H> Tensor clip(const L& low, const H& high, SourceLine at = here()) const;
+  template <class L> Tensor clip(const L& low, SourceLine at = here()) const;
   template <class = void> Tensor nan_to_num(double nan = 0, SourceLine at = here()) const;
+  template <class = void> Tensor nan_to_num(double nan, double posinf, SourceLine at = here()) const;
   template <class = void> Tensor nan_to_num(double nan, double posinf, double neginf, SourceLine at = here()) const;
   template <class = void> Tensor hardshrink(double lambd = 0.5, SourceLine at = here()) const;
   template <class = void> Tensor prelu(const Tensor& weight, SourceLine at = here()) const;
@@ -564,6 +593,11 @@ class Tensor {
   template <class = void> Tensor new_empty_strided(const IntList& size, const IntList& stride, SourceLine at = here()) const;
   template <class = void> auto geqrf(SourceLine at = here()) const;
   template <class = void> auto histogram(std::int64_t bins, SourceLine at = here()) const;
+  template <class = void> auto histogram(SourceLine at = here()) const;
+  template <class = void> auto histogram(const Tensor& bins, SourceLine at = here()) const;
+  template <class = void> auto histogram(const Tensor& bins, const Tensor& weight, bool density = false, SourceLine at = here()) const;
+  template <class R = std::initializer_list<double>> auto histogram(std::int64_t bins, const R& range, SourceLine at = here()) const;
+  template <class R = std::initializer_list<double>> auto histogram(std::int64_t bins, const R& range, const Tensor& weight, bool density = false, SourceLine at = here()) const;
   template <class = void> auto lu(SourceLine at = here()) const;
   template <class = void> Tensor lu_solve(const Tensor& LU_data, const Tensor& LU_pivots, SourceLine at = here()) const;
   template <class = void> Tensor orgqr(const Tensor& tau, SourceLine at = here()) const;
@@ -584,10 +618,11 @@ class Tensor {
   template <class = void> auto dsplit(const IntList& indices, SourceLine at = here()) const;
   template <std::same_as<int> I> auto tensor_split(I sections, int dim = 0, SourceLine at = here()) const;
   template <class = void> auto tensor_split(const IntList& indices, int dim = 0, SourceLine at = here()) const;
+  template <std::same_as<Tensor> T> auto tensor_split(const T& indices_or_sections, int dim = 0, SourceLine at = here()) const;
   template <class = void> auto split_with_sizes(const IntList& split_sizes, int dim = 0, SourceLine at = here()) const;
   template <class = void> Tensor select_scatter(const Tensor& src, int dim, SizeArgument index, SourceLine at = here()) const;
   template <class = void> Tensor diagonal_scatter(const Tensor& src, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here()) const;
-  template <class = void> Tensor slice_scatter(const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here()) const;
+  template <class = void> Tensor slice_scatter(const Tensor& src, int dim = 0, SizeArgument start = 0, SizeArgument end = INT64_MAX, SizeArgument step = 1, SourceLine at = here()) const;
   template <class = void> Tensor sum_to_size(const IntList& size, SourceLine at = here()) const;
   template <class = void> Tensor new_zeros(const IntList& size, SourceLine at = here()) const;
   template <std::same_as<DType> D> Tensor new_zeros(const IntList& size, D dtype, SourceLine at = here()) const;
@@ -597,6 +632,13 @@ class Tensor {
   template <std::same_as<DType> D> Tensor new_empty(const IntList& size, D dtype, SourceLine at = here()) const;
   template <class V> Tensor new_full(const IntList& size, const V& value, SourceLine at = here()) const;
   template <class V, std::same_as<DType> D> Tensor new_full(const IntList& size, const V& value, D dtype, SourceLine at = here()) const;
+  // As options say, such as y.options(); see zeros_like.
+  template <std::same_as<TensorOptions> O> Tensor new_zeros(const IntList& size, const O& o, SourceLine at = here()) const;
+  template <std::same_as<TensorOptions> O> Tensor new_ones(const IntList& size, const O& o, SourceLine at = here()) const;
+  template <std::same_as<TensorOptions> O> Tensor new_empty(const IntList& size, const O& o, SourceLine at = here()) const;
+  template <class V, std::same_as<TensorOptions> O> Tensor new_full(const IntList& size, const V& value, const O& o, SourceLine at = here()) const;
+  template <std::same_as<TensorOptions> O> Tensor new_empty_strided(const IntList& size, const IntList& stride, const O& o, SourceLine at = here()) const;
+  template <std::same_as<DType> D> Tensor new_empty_strided(const IntList& size, const IntList& stride, D dtype, SourceLine at = here()) const;
   template <class = void> Tensor mm(const Tensor& o, SourceLine at = here()) const;
   template <class = void> Tensor bmm(const Tensor& o, SourceLine at = here()) const;
   template <class = void> Tensor mv(const Tensor& o, SourceLine at = here()) const;
@@ -626,6 +668,7 @@ class Tensor {
   template <class = void> Tensor cholesky_inverse(bool upper = false, SourceLine at = here()) const;
   template <class = void> Tensor cholesky_solve(const Tensor& l, bool upper = false, SourceLine at = here()) const;
   template <class = void> Tensor cov(int correction = 1, SourceLine at = here()) const;
+  template <class = void> Tensor cov(int correction, const Tensor& fweights, SourceLine at = here()) const;
   template <class = void> Tensor cov(int correction, const Tensor& fweights, const Tensor& aweights, SourceLine at = here()) const;
   template <class = void> Tensor norm(double p = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor dist(const Tensor& o, double p = 2, SourceLine at = here()) const;
@@ -646,6 +689,7 @@ class Tensor {
   template <class Q> Tensor nanquantile(const Q& q, int dim, bool keepdim = false, const char* interpolation = "linear", SourceLine at = here()) const;
   template <class = void> MinMaxResult nanmedian(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor diff(int n = 1, int dim = -1, SourceLine at = here()) const;
+  template <class = void> Tensor diff(int n, int dim, const Tensor& prepend, SourceLine at = here()) const;
   template <class = void> Tensor diff(int n, int dim, const Tensor& prepend, const Tensor& append, SourceLine at = here()) const;
   template <class = void> Tensor histc(std::int64_t bins = 100, double min = 0, double max = 0, SourceLine at = here()) const;
   template <class = void> Tensor bincount(SourceLine at = here()) const;
@@ -655,14 +699,21 @@ class Tensor {
   template <class = void> auto unique_consecutive(bool return_inverse = false, bool return_counts = false, SourceLine at = here()) const;
   template <class = void> auto unique_consecutive(bool return_inverse, bool return_counts, int dim, SourceLine at = here()) const;
   template <class = void> Tensor take_along_dim(const Tensor& index, int dim, SourceLine at = here()) const;
+  template <class = void> Tensor take_along_dim(const Tensor& index, SourceLine at = here()) const;
   template <class V> Tensor index_fill(int dim, const Tensor& index, const V& value, SourceLine at = here()) const;
   template <class = void> Tensor index_reduce(int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) const;
+  template <class = void> Tensor index_reduce(int dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true, SourceLine at = here()) const;
   template <class = void> Tensor scatter_reduce(int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) const;
+  template <class = void> Tensor scatter_reduce(int dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true, SourceLine at = here()) const;
   template <class = void> Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here()) const;
   template <class = void> Tensor argwhere(SourceLine at = here()) const;
   template <class = void> Tensor nonzero_static(SizeArgument size, std::int64_t fill_value = -1, SourceLine at = here()) const;
   template <class = void> Tensor bernoulli(SourceLine at = here()) const;
+  template <class = void> Tensor bernoulli(Generator& g, SourceLine at = here()) const;
+  template <class = void> Tensor bernoulli(double p, SourceLine at = here()) const;
+  template <class = void> Tensor bernoulli(double p, Generator& g, SourceLine at = here()) const;
   template <class = void> Tensor multinomial(std::int64_t num_samples, bool replacement = false, SourceLine at = here()) const;
+  template <class = void> Tensor multinomial(std::int64_t num_samples, bool replacement, Generator& g, SourceLine at = here()) const;
 
   // ---- products and reductions
   TT_LAZY Tensor matmul(const Tensor& o, SourceLine at = here()) const;
@@ -684,6 +735,11 @@ class Tensor {
   template <class = void> MinMaxResult min(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor min(const Tensor& other, SourceLine at = here()) const;
   template <class = void> Tensor std(const IntList& dims = {}, double correction = 1, bool keepdim = false, SourceLine at = here()) const;
+  template <std::same_as<bool> B> Tensor std(B unbiased, SourceLine at = here()) const { return std({}, unbiased, false, at); }
+  /// With a correction, or with true and false for 1 and 0.
+  template <class C> requires std::is_arithmetic_v<C> Tensor var(const IntList& dims, C correction, bool keepdim, SourceLine at = here()) const;
+  template <class C> requires(std::is_arithmetic_v<C> && !std::same_as<C, bool>) Tensor var(const IntList& dims, C correction, SourceLine at = here()) const { return var(dims, correction, false, at); }
+  template <std::same_as<bool> B> Tensor var(B unbiased, SourceLine at = here()) const { return var({}, unbiased, false, at); }
   template <class = void> Tensor any(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor all(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor count_nonzero(const IntList& dims = {}, SourceLine at = here()) const;
@@ -696,7 +752,9 @@ class Tensor {
   template <class = void> MinMaxResult median(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor nansum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> auto sort(int dim = -1, bool descending = false, bool stable = false, SourceLine at = here()) const;
+  template <std::same_as<bool> B> auto sort(B stable, int dim = -1, bool descending = false, SourceLine at = here()) const;
   template <class = void> Tensor argsort(int dim = -1, bool descending = false, bool stable = false, SourceLine at = here()) const;
+  template <std::same_as<bool> B> Tensor argsort(B stable, int dim = -1, bool descending = false, SourceLine at = here()) const;
   template <class = void> auto topk(std::int64_t k, int dim = -1, bool largest = true, bool sorted = true, SourceLine at = here()) const;
   template <class = void> Tensor isnan(SourceLine at = here()) const;
   template <class = void> Tensor isinf(SourceLine at = here()) const;
@@ -722,14 +780,23 @@ class Tensor {
   template <std::same_as<DType> D> Tensor cumprod(int dim, D dtype, SourceLine at = here()) const { return to(dtype, at).cumprod(dim, at).to(dtype, at); }
   template <std::same_as<DType> D> Tensor softmax(int dim, D dtype, SourceLine at = here()) const { return to(dtype, at).softmax(dim, at); }
   template <std::same_as<DType> D> Tensor log_softmax(int dim, D dtype, SourceLine at = here()) const { return to(dtype, at).log_softmax(dim, at); }
+  template <std::same_as<DType> D> Tensor norm(double p, D dtype, SourceLine at = here()) const { return to(dtype, at).norm(p, {}, false, at); }
+  template <std::same_as<DType> D> Tensor norm(double p, const IntList& dim, bool keepdim, D dtype, SourceLine at = here()) const { return to(dtype, at).norm(p, dim, keepdim, at); }
   template <class = void> Tensor logsumexp(const IntList& dims, bool keepdim = false, SourceLine at = here()) const;
 
   // ---- in place
   Tensor& copy_(const Tensor& from, SourceLine at = here());
+  /// non_blocking chooses nothing here.
+  template <std::same_as<bool> B> Tensor& copy_(const Tensor& from, B, SourceLine at = here()) { return copy_(from, at); }
   Tensor& fill_(double value, SourceLine at = here());
   Tensor& fill_(const Size& value, SourceLine at = here());
   template <std::integral V>
   Tensor& fill_(V value, SourceLine at = here()) { return fill_(Size(static_cast<std::int64_t>(value)), at); }
+  /// With the one element of a Tensor without axes.
+  template <std::same_as<Tensor> T> Tensor& fill_(const T& value, SourceLine at = here()) {
+    if (value.dim() != 0) TT_THROW(Error(Text("tt::fill_: a value of shape ") << value.shape(at) << ". One without axes?" << at));
+    return copy_(value, at);
+  }
   Tensor& zero_(SourceLine at = here());
   template <class A> requires std::is_arithmetic_v<A> Tensor& add_(const Tensor& o, A alpha, SourceLine at = here());
   template <class A> requires std::is_arithmetic_v<A> Tensor& sub_(const Tensor& o, A alpha, SourceLine at = here());
@@ -741,6 +808,8 @@ class Tensor {
   Tensor& add_(A o, SourceLine at = here());
   template <NumberOrSize A>
   Tensor& sub_(A o, SourceLine at = here());
+  template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& add_(B o, A alpha, SourceLine at = here()) { return add_(o * alpha, at); }
+  template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& sub_(B o, A alpha, SourceLine at = here()) { return sub_(o * alpha, at); }
   template <NumberOrSize A>
   Tensor& mul_(A o, SourceLine at = here());
   template <NumberOrSize A>
@@ -763,6 +832,7 @@ class Tensor {
   template <class = void> Tensor& floor_(SourceLine at = here());
   template <class = void> Tensor& ceil_(SourceLine at = here());
   template <class = void> Tensor& round_(SourceLine at = here());
+  template <std::integral N> Tensor& round_(N decimals, SourceLine at = here()) { return replace("round_", before_update(at, decimals).round(decimals, at), at); }
   template <class = void> Tensor& trunc_(SourceLine at = here());
   template <class = void> Tensor& sign_(SourceLine at = here());
   template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return replace("pow_", before_update(at, o).pow(o, at), at); }
@@ -773,8 +843,10 @@ class Tensor {
   template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return replace("masked_fill_", before_update(at, mask, value).masked_fill(mask, value, at), at); }
   template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return replace("masked_scatter_", before_update(at, mask, source).masked_scatter(mask, source, at), at); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return replace("scatter_", before_update(at, dim, index, src).scatter(dim, index, src, at), at); }
+  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, std::string_view reduce, SourceLine at = here()) { return replace("scatter_", before_update(at, src).scatter(dim, index, src, reduce, at), at); }
   template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return replace("scatter_add_", before_update(at, dim, index, src).scatter_add(dim, index, src, at), at); }
   template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return replace("index_add_", before_update(at, dim, index, source).index_add(dim, index, source, at), at); }
+  template <class A> requires std::is_arithmetic_v<A> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, A alpha, SourceLine at = here()) { return replace("index_add_", before_update(at, source).index_add(dim, index, source, alpha, at), at); }
   template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return replace("index_copy_", before_update(at, dim, index, source).index_copy(dim, index, source, at), at); }
   template <class = void> Tensor& acos_(SourceLine at = here()) { return replace("acos_", before_update(at).acos(at), at); }
   template <class = void> Tensor& acosh_(SourceLine at = here()) { return replace("acosh_", before_update(at).acosh(at), at); }
@@ -795,6 +867,7 @@ class Tensor {
   template <class = void> Tensor& log10_(SourceLine at = here()) { return replace("log10_", before_update(at).log10(at), at); }
   template <class = void> Tensor& sinc_(SourceLine at = here()) { return replace("sinc_", before_update(at).sinc(at), at); }
   template <class = void> Tensor& logit_(SourceLine at = here()) { return replace("logit_", before_update(at).logit(at), at); }
+  template <class = void> Tensor& logit_(double eps, SourceLine at = here()) { return replace("logit_", before_update(at).logit(eps, at), at); }
   template <class = void> Tensor& bitwise_not_(SourceLine at = here()) { return replace("bitwise_not_", before_update(at).bitwise_not(at), at); }
   template <class = void> Tensor& absolute_(SourceLine at = here()) { return replace("absolute_", before_update(at).absolute(at), at); }
   template <class = void> Tensor& arccos_(SourceLine at = here()) { return replace("arccos_", before_update(at).arccos(at), at); }
@@ -841,6 +914,9 @@ class Tensor {
   template <class B> Tensor& multiply_(const B& o, SourceLine at = here()) { return replace("multiply_", before_update(at, o).multiply(o, at), at); }
   template <class B> Tensor& not_equal_(const B& o, SourceLine at = here()) { return replace("not_equal_", before_update(at, o).not_equal(o, at), at); }
   template <class B> Tensor& subtract_(const B& o, SourceLine at = here()) { return replace("subtract_", before_update(at, o).subtract(o, at), at); }
+  template <class B, class A> requires std::is_arithmetic_v<A> Tensor& subtract_(const B& o, A alpha, SourceLine at = here()) { return replace("subtract_", before_update(at, o).subtract(o, alpha, at), at); }
+  template <class B> Tensor& div_(const B& o, std::string_view rounding_mode, SourceLine at = here()) { return replace("div_", before_update(at, o).div(o, rounding_mode, at), at); }
+  template <class B> Tensor& divide_(const B& o, std::string_view rounding_mode, SourceLine at = here()) { return replace("divide_", before_update(at, o).div(o, rounding_mode, at), at); }
   template <class B> Tensor& true_divide_(const B& o, SourceLine at = here()) { return replace("true_divide_", before_update(at, o).true_divide(o, at), at); }
   template <class B> Tensor& bitwise_left_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_left_shift_", before_update(at, o).bitwise_left_shift(o, at), at); }
   template <class B> Tensor& bitwise_right_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_right_shift_", before_update(at, o).bitwise_right_shift(o, at), at); }
@@ -860,7 +936,9 @@ class Tensor {
   template <class = void> Tensor& addcmul_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return replace("addcmul_", before_update(at, a, b, value).addcmul(a, b, value, at), at); }
   template <class = void> Tensor& addcdiv_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return replace("addcdiv_", before_update(at, a, b, value).addcdiv(a, b, value, at), at); }
   template <class L, class H> Tensor& clip_(const L& low, const H& high, SourceLine at = here()) { return replace("clip_", before_update(at, low, high).clip(low, high, at), at); }
+  template <class L> Tensor& clip_(const L& low, SourceLine at = here()) { return replace("clip_", before_update(at, low).clip(low, at), at); }
   template <class = void> Tensor& nan_to_num_(double nan = 0, SourceLine at = here()) { return replace("nan_to_num_", before_update(at, nan).nan_to_num(nan, at), at); }
+  template <class = void> Tensor& nan_to_num_(double nan, double posinf, SourceLine at = here()) { return replace("nan_to_num_", before_update(at).nan_to_num(nan, posinf, at), at); }
   template <class = void> Tensor& nan_to_num_(double nan, double posinf, double neginf, SourceLine at = here()) { return replace("nan_to_num_", before_update(at, nan, posinf, neginf).nan_to_num(nan, posinf, neginf, at), at); }
   template <class = void> Tensor& polygamma_(int n, SourceLine at = here()) { return replace("polygamma_", before_update(at, n).polygamma(n, at), at); }
   template <class = void> Tensor& mvlgamma_(int p, SourceLine at = here()) { return replace("mvlgamma_", before_update(at, p).mvlgamma(p, at), at); }
@@ -874,7 +952,9 @@ class Tensor {
   template <class = void> Tensor& baddbmm_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("baddbmm_", before_update(at, a, b, beta, alpha).baddbmm(a, b, beta, alpha, at), at); }
   template <class V> Tensor& index_fill_(int dim, const Tensor& index, const V& value, SourceLine at = here()) { return replace("index_fill_", before_update(at, dim, index, value).index_fill(dim, index, value, at), at); }
   template <class = void> Tensor& index_reduce_(int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) { return replace("index_reduce_", before_update(at, dim, index, source, reduce, include_self).index_reduce(dim, index, source, reduce, include_self, at), at); }
+  template <class = void> Tensor& index_reduce_(int dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true, SourceLine at = here()) { return replace("index_reduce_", before_update(at, source).index_reduce(dim, index, source, reduce, include_self, at), at); }
   template <class = void> Tensor& scatter_reduce_(int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) { return replace("scatter_reduce_", before_update(at, dim, index, src, reduce, include_self).scatter_reduce(dim, index, src, reduce, include_self, at), at); }
+  template <class = void> Tensor& scatter_reduce_(int dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true, SourceLine at = here()) { return replace("scatter_reduce_", before_update(at, src).scatter_reduce(dim, index, src, reduce, include_self, at), at); }
   template <class = void> Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here()) { return replace("put_", before_update(at, index, source, accumulate).put(index, source, accumulate, at), at); }
   /// Random numbers of the default generator, see dispatch/random.hpp.
   template <class = void> Tensor& uniform_(double from = 0, double to = 1, SourceLine at = here());
@@ -883,6 +963,8 @@ class Tensor {
   template <class = void> Tensor& normal_(double mean, double std, Generator& g, SourceLine at = here());
   template <class = void> Tensor& bernoulli_(double p = 0.5, SourceLine at = here());
   template <class = void> Tensor& bernoulli_(double p, Generator& g, SourceLine at = here());
+  template <class = void> Tensor& bernoulli_(const Tensor& p, SourceLine at = here());
+  template <class = void> Tensor& bernoulli_(const Tensor& p, Generator& g, SourceLine at = here());
   template <class = void> Tensor& exponential_(double lambd = 1, SourceLine at = here());
   template <class = void> Tensor& exponential_(double lambd, Generator& g, SourceLine at = here());
   template <class = void> Tensor& geometric_(double p, SourceLine at = here());
@@ -895,6 +977,8 @@ class Tensor {
   template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, SourceLine at = here());
   template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, Generator& g, SourceLine at = here());
   template <class = void> Tensor& random_(std::int64_t to, SourceLine at = here()) { return random_(0, to, at); }
+  template <class = void> Tensor& random_(std::int64_t to, Generator& g, SourceLine at = here());
+  template <class = void> Tensor& random_(Generator& g, SourceLine at = here());
   template <class = void> Tensor& random_(SourceLine at = here());
 
   template <class V> Tensor& fill_diagonal_(const V& value, bool wrap = false, SourceLine at = here());
@@ -904,8 +988,9 @@ class Tensor {
   template <class = void> Tensor& swapaxes_(int axis0, int axis1, SourceLine at = here());
   template <class = void> Tensor& swapdims_(int dim0, int dim1, SourceLine at = here());
   template <class = void> Tensor& t_(SourceLine at = here());
-  template <class = void> Tensor& squeeze_(SourceLine at = here());
+  template <class = void> Tensor& squeeze_(CallLine at = here());
   template <class = void> Tensor& squeeze_(int dim, SourceLine at = here());
+  template <class = void> Tensor& squeeze_(const IntList& dim, SourceLine at = here());
   template <class = void> Tensor& unsqueeze_(int dim, SourceLine at = here());
   template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, SourceLine at = here());
   template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at = here());

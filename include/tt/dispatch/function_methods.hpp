@@ -8,7 +8,7 @@ template <class> auto Tensor::options() const { return detail::on_device(dtype()
 template <class> Tensor Tensor::narrow(int dim, SizeArgument start, SizeArgument length, SourceLine at) const { return tt::narrow(*this, dim, start, length, at); }
 template <class> Tensor Tensor::movedim(const IntList& source, const IntList& destination, SourceLine at) const { return tt::movedim(*this, source, destination, at); }
 template <class> Tensor Tensor::swapaxes(int axis0, int axis1, SourceLine at) const { return tt::swapaxes(*this, axis0, axis1, at); }
-template <class> Tensor Tensor::squeeze(SourceLine at) const { return tt::squeeze(*this, {}, at); }
+template <class> Tensor Tensor::squeeze(CallLine at) const { return tt::squeeze(*this, {}, at); }
 template <class> Tensor Tensor::flatten(int start_dim, int end_dim, SourceLine at) const { return tt::flatten(*this, start_dim, end_dim, at); }
 template <class> Tensor Tensor::unflatten(int dim, const IntList& sizes, SourceLine at) const { return tt::unflatten(*this, dim, sizes, at); }
 template <class> Tensor Tensor::diagonal(int offset, int dim1, int dim2, SourceLine at) const { return tt::diagonal(*this, offset, dim1, dim2, at); }
@@ -271,5 +271,49 @@ template <class> Tensor Tensor::argwhere(SourceLine at) const { return tt::argwh
 template <class> Tensor Tensor::nonzero_static(SizeArgument size, std::int64_t fill_value, SourceLine at) const { return tt::nonzero_static(*this, size, fill_value, at); }
 template <class> Tensor Tensor::bernoulli(SourceLine at) const { return tt::bernoulli(*this, default_generator(), at); }
 template <class> Tensor Tensor::multinomial(std::int64_t num_samples, bool replacement, SourceLine at) const { return tt::multinomial(*this, num_samples, replacement, default_generator(), at); }
+
+// ---- forms with other arguments, see function_forms.hpp
+template <class> Tensor Tensor::to(Device device, DType dtype, bool non_blocking, bool copy, SourceLine at) const {
+  const Tensor r = to(dtype, at).to(device, non_blocking, at);
+  return copy && r.is_same(*this) ? clone(at) : r;
+}
+template <std::same_as<DType> D> Tensor Tensor::view(D dtype, SourceLine at) const { return detail::viewed_as(*this, dtype, at); }
+template <class> Tensor Tensor::narrow(int dim, const Tensor& start, SizeArgument length, SourceLine at) const { return tt::narrow(*this, dim, start, length, at); }
+template <class> Tensor Tensor::squeeze(const IntList& dim, SourceLine at) const { return dim.size() ? tt::squeeze(*this, dim, at) : *this; }
+template <class> Tensor Tensor::repeat_interleave(SizeArgument repeats, SourceLine at) const { return tt::repeat_interleave(*this, repeats, {}, at); }
+template <class> Tensor Tensor::repeat_interleave(const Tensor& repeats, SourceLine at) const { return tt::repeat_interleave(*this, repeats, {}, at); }
+template <class> Tensor Tensor::repeat_interleave(const Tensor& repeats, int dim, SourceLine at) const { return tt::repeat_interleave(*this, repeats, dim, at); }
+template <class R> Tensor Tensor::repeat_interleave(const R& repeats, int dim, std::int64_t output_size, SourceLine at) const { return tt::repeat_interleave(*this, repeats, dim, output_size, at); }
+template <std::same_as<Tensor> T> auto Tensor::tensor_split(const T& indices_or_sections, int dim, SourceLine at) const { return tt::tensor_split(*this, indices_or_sections, dim, at); }
+template <class S> Tensor Tensor::scatter(int dim, const Tensor& index, const S& src, std::string_view reduce, SourceLine at) const { return tt::scatter(*this, dim, index, src, reduce, at); }
+template <class> Tensor Tensor::scatter_reduce(int dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self, SourceLine at) const { return tt::scatter_reduce(*this, dim, index, src, reduce, include_self, at); }
+template <class> Tensor Tensor::index_reduce(int dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self, SourceLine at) const { return tt::index_reduce(*this, dim, index, source, reduce, include_self, at); }
+template <class A> requires std::is_arithmetic_v<A> Tensor Tensor::index_add(int dim, const Tensor& index, const Tensor& source, A alpha, SourceLine at) const { return tt::index_add(*this, dim, index, source, alpha, at); }
+template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor Tensor::index(const L& indices, SourceLine at) const { return tt::index(*this, TensorSpan(indices), at); }
+template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor Tensor::index_put(const L& indices, const Tensor& values, bool accumulate, SourceLine at) const { return tt::index_put(*this, indices, values, accumulate, at); }
+template <class> Tensor Tensor::take_along_dim(const Tensor& index, SourceLine at) const { return tt::take_along_dim(*this, index, at); }
+template <std::integral N> Tensor Tensor::round(N decimals, SourceLine at) const { return tt::round(*this, decimals, at); }
+template <class B> Tensor Tensor::div(const B& o, std::string_view rounding_mode, SourceLine at) const { return tt::div(*this, o, rounding_mode, at); }
+template <class B> Tensor Tensor::divide(const B& o, std::string_view rounding_mode, SourceLine at) const { return tt::div(*this, o, rounding_mode, at); }
+template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::subtract(const B& o, A alpha, SourceLine at) const { return tt::sub(*this, o, alpha, at); }
+template <class> Tensor Tensor::logit(double eps, SourceLine at) const { return tt::logit(*this, eps, at); }
+template <class L> Tensor Tensor::clip(const L& low, SourceLine at) const { return tt::clamp_min(*this, low, at); }
+template <class> Tensor Tensor::nan_to_num(double nan, double posinf, SourceLine at) const { return tt::nan_to_num(*this, nan, posinf, {}, at); }
+template <class> Tensor Tensor::cov(int correction, const Tensor& fweights, SourceLine at) const { return tt::cov(*this, correction, fweights, {}, at); }
+template <class> Tensor Tensor::diff(int n, int dim, const Tensor& prepend, SourceLine at) const { return tt::diff(*this, n, dim, prepend, {}, at); }
+template <class> auto Tensor::histogram(SourceLine at) const { return tt::histogram(*this, at); }
+template <class> auto Tensor::histogram(const Tensor& bins, SourceLine at) const { return tt::histogram(*this, bins, {}, false, at); }
+template <class R> auto Tensor::histogram(std::int64_t bins, const R& range, SourceLine at) const { return tt::histogram(*this, bins, range, {}, false, at); }
+template <class> auto Tensor::histogram(const Tensor& bins, const Tensor& weight, bool density, SourceLine at) const { return tt::histogram(*this, bins, weight, density, at); }
+template <class R> auto Tensor::histogram(std::int64_t bins, const R& range, const Tensor& weight, bool density, SourceLine at) const { return tt::histogram(*this, bins, range, weight, density, at); }
+template <std::same_as<TensorOptions> O> Tensor Tensor::new_zeros(const IntList& size, const O& o, SourceLine at) const { return tt::zeros(size, detail::beside(*this, o), at); }
+template <std::same_as<TensorOptions> O> Tensor Tensor::new_ones(const IntList& size, const O& o, SourceLine at) const { return tt::ones(size, detail::beside(*this, o), at); }
+template <std::same_as<TensorOptions> O> Tensor Tensor::new_empty(const IntList& size, const O& o, SourceLine at) const { return tt::empty(size, detail::beside(*this, o), at); }
+template <class V, std::same_as<TensorOptions> O> Tensor Tensor::new_full(const IntList& size, const V& value, const O& o, SourceLine at) const { return tt::full(size, value, detail::beside(*this, o), at); }
+template <std::same_as<TensorOptions> O> Tensor Tensor::new_empty_strided(const IntList& size, const IntList& stride, const O& o, SourceLine at) const { return tt::empty_strided(size, stride, detail::beside(*this, o), at); }
+template <std::same_as<DType> D> Tensor Tensor::new_empty_strided(const IntList& size, const IntList& stride, D dtype, SourceLine at) const { return tt::empty_strided(size, stride, detail::on_device(dtype, device()), at); }
+template <class C> requires std::is_arithmetic_v<C> Tensor Tensor::var(const IntList& dims, C correction, bool keepdim, SourceLine at) const { return tt::var(*this, dims, correction, keepdim, at); }
+template <std::same_as<bool> B> auto Tensor::sort(B stable, int dim, bool descending, SourceLine at) const { return tt::sort(*this, stable, dim, descending, at); }
+template <std::same_as<bool> B> Tensor Tensor::argsort(B stable, int dim, bool descending, SourceLine at) const { return tt::argsort(*this, stable, dim, descending, at); }
 
 }  // namespace tt

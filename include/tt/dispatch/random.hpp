@@ -217,7 +217,9 @@ template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, Gen
   return copy_(randint(from, to, shape(at), g, detail::on_device(DType::i64, device()), at), at);
 }
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) { return random_(from, to, default_generator(), at); }
-template <class> Tensor& Tensor::random_(SourceLine at) {
+template <class> Tensor& Tensor::random_(std::int64_t to, Generator& g, SourceLine at) { return random_(0, to, g, at); }
+template <class> Tensor& Tensor::random_(SourceLine at) { return random_(default_generator(), at); }
+template <class> Tensor& Tensor::random_(Generator& g, SourceLine at) {
   int digits = 8 * size_of(dtype()) - (tt::is_signed(dtype()) ? 1 : 0);
   switch (dtype()) {
     case DType::boolean: digits = 1; break;
@@ -228,7 +230,7 @@ template <class> Tensor& Tensor::random_(SourceLine at) {
     case DType::i64: digits = 53; break;
     default: break;
   }
-  return random_(0, (std::int64_t{1} << digits) + (is_floating(dtype()) ? 1 : 0), at);
+  return random_(0, (std::int64_t{1} << digits) + (is_floating(dtype()) ? 1 : 0), g, at);
 }
 template <class> Tensor& Tensor::bernoulli_(double p, Generator& g, SourceLine at) {
   detail::need_parameter(p >= 0 && p <= 1, "bernoulli_", "p", p, "from 0 to 1", at);
@@ -339,5 +341,16 @@ Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLin
   }
   return r.to(rate.dtype(), at);
 }
+
+// ---- the same with numbers in place of Tensors, and as methods
+template <class = void> Tensor bernoulli(const Tensor& x, double p, Generator& g = default_generator(), SourceLine at = here()) { return empty_like(x).bernoulli_(p, g, at); }
+template <class = void> Tensor normal(const Tensor& mean, double std = 1, Generator& g = default_generator(), SourceLine at = here()) { return normal(mean, full({}, std, TensorOptions{.dtype = mean.dtype()}), g, at); }
+template <class = void> Tensor normal(double mean, const Tensor& std, Generator& g = default_generator(), SourceLine at = here()) { return normal(full({}, mean, TensorOptions{.dtype = std.dtype()}), std, g, at); }
+template <class> Tensor& Tensor::bernoulli_(const Tensor& p, Generator& g, SourceLine at) { return copy_(tt::bernoulli(p.expand(shape(at), at), g, at), at); }
+template <class> Tensor& Tensor::bernoulli_(const Tensor& p, SourceLine at) { return bernoulli_(p, default_generator(), at); }
+template <class> Tensor Tensor::bernoulli(Generator& g, SourceLine at) const { return tt::bernoulli(*this, g, at); }
+template <class> Tensor Tensor::bernoulli(double p, SourceLine at) const { return tt::bernoulli(*this, p, default_generator(), at); }
+template <class> Tensor Tensor::bernoulli(double p, Generator& g, SourceLine at) const { return tt::bernoulli(*this, p, g, at); }
+template <class> Tensor Tensor::multinomial(std::int64_t num_samples, bool replacement, Generator& g, SourceLine at) const { return tt::multinomial(*this, num_samples, replacement, g, at); }
 
 }  // namespace tt

@@ -41,11 +41,14 @@ template <class> Tensor& Tensor::swapdims_(int dim0, int dim1, SourceLine at) { 
 template <class> Tensor& Tensor::t_(SourceLine at) {
   return detail::update_view(*this, "t_", at, [&](const Tensor& x) { return x.t(at); });
 }
-template <class> Tensor& Tensor::squeeze_(SourceLine at) {
+template <class> Tensor& Tensor::squeeze_(CallLine at) {
   return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return tt::squeeze(x, {}, at); });
 }
 template <class> Tensor& Tensor::squeeze_(int dim, SourceLine at) {
   return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return x.squeeze(dim, at); });
+}
+template <class> Tensor& Tensor::squeeze_(const IntList& dim, SourceLine at) {
+  return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return tt::squeeze(x, dim, at); });
 }
 template <class> Tensor& Tensor::unsqueeze_(int dim, SourceLine at) {
   return detail::update_view(*this, "unsqueeze_", at, [&](const Tensor& x) { return x.unsqueeze(dim, at); });

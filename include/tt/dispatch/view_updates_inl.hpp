@@ -84,9 +84,7 @@ void register_view_updates() {
   register_function("swapaxes_", "Tensor input, int axis0, int axis1", [](Tensor x, int a, int b, SourceLine at) { return x.swapaxes_(a, b, at); });
   register_function("t_", "Tensor input", [](Tensor x, SourceLine at) { return x.t_(at); });
   register_function("squeeze_", "Tensor input", [](Tensor x, SourceLine at) { return x.squeeze_(at); });
-  register_function("squeeze_", "Tensor input, int[] dim", [](Tensor x, const IntList& dims, SourceLine at) {
-    return update_view(x, "squeeze_", at, [&](const Tensor& y) { return squeeze(y, dims, at); });
-  });
+  register_function("squeeze_", "Tensor input, int[] dim", [](Tensor x, const IntList& dims, SourceLine at) { return x.squeeze_(dims, at); });
   register_function("unsqueeze_", "Tensor input, int dim", [](Tensor x, int dim, SourceLine at) { return x.unsqueeze_(dim, at); });
   register_function("as_strided_", "Tensor input, int[] size, int[] stride, int? storage_offset=None",
                     [](Tensor x, const IntList& s, const IntList& t, Optional<std::int64_t> o, SourceLine at) { return x.as_strided_(s, t, o.given ? o.value : x.storage_offset(), at); });
