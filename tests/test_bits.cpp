@@ -94,7 +94,7 @@ void programs(Bits& bits) {
       {"softmax", [](const Tensor& x, const Tensor&) { return tt::softmax(x, 1); }},
       {"log_softmax", [](const Tensor& x, const Tensor&) { return tt::log_softmax(x, 0); }},
       {"logsumexp", [](const Tensor& x, const Tensor&) { return tt::logsumexp(x, 1); }},
-      {"layernorm", [](const Tensor& x, const Tensor&) { return (x - x.mean(1, true)) * tt::rsqrt(x.var(1, true) + 1e-5); }},
+      {"layernorm", [](const Tensor& x, const Tensor&) { return (x - x.mean(1, true)) * tt::rsqrt(x.var(1, 1, true) + 1e-5); }},
       {"matmul", [](const Tensor& x, const Tensor& y) { return tt::matmul(x, y.t()); }},
       {"matmul_transposed", [](const Tensor& x, const Tensor& y) { return tt::matmul(x.t(), y); }},
       {"mlp", [](const Tensor& x, const Tensor& y) { return tt::matmul(tt::relu(tt::matmul(x, y.t()) + 0.5), y); }},

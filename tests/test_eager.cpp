@@ -365,7 +365,7 @@ TEST_CASE("the axes of a reduction may be arguments") {
   CHECK(same_elements(x.mean({1, 2}, true), tt::mean_keepdim<1, 2>(x)));
   CHECK(same_elements(tt::mean(x, {1, 2}, true), tt::mean_keepdim<1, 2>(x)));
   CHECK(same_elements(x.var({0, 1}), tt::var<0, 1>(x)));
-  CHECK(same_elements(tt::var(x, {2}, true), tt::var<2>(x).unsqueeze(2)));
+  CHECK(same_elements(tt::var(x, {2}, 1, true), tt::var<2>(x).unsqueeze(2)));
   CHECK(same_elements(x.amax({0, 1}), tt::amax<0, 1>(x)));
   CHECK(same_elements(tt::amin(x, {0, 1}), tt::amin<0, 1>(x)));
   CHECK(same_elements(tt::logsumexp(x, {0, 1, 2}), tt::logsumexp(x)));
@@ -374,7 +374,7 @@ TEST_CASE("the axes of a reduction may be arguments") {
   tt::IntList axes;
   for (int k = 2; k > 0; --k) axes.push_back(k);
   CHECK(same_elements(x.sum(axes), tt::sum<1, 2>(x)));
-  const auto spread = tt::compile([](const Tensor& t) { return t.var({0, 2}, true) + tt::sum(t, {0, 2}, true); });
+  const auto spread = tt::compile([](const Tensor& t) { return t.var({0, 2}, 1, true) + tt::sum(t, {0, 2}, true); });
   CHECK(same_elements(spread(x), tt::var<0, 2>(x).reshape({1, 70, 1}) + tt::sum_keepdim<0, 2>(x)));
 }
 

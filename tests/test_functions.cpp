@@ -862,3 +862,46 @@ TEST_CASE("calls as libtorch has them") {
     CHECK(alike(tt::ctc_loss(chances, tt::ones({2, 1}, DType::i64), {3, 3}, {1, 1}), tt::ctc_loss(chances, tt::ones({2, 1}, DType::i64), tt::tensor({3, 3}), tt::tensor({1, 1}))));
   }
 }
+
+TEST_CASE("numbers in braces are a list, no options") {
+  using tt::Shape;
+  const Tensor x = tt::rand({1, 2, 9, 9}, 1), w = tt::rand({3, 2, 3, 3}, 2), b = tt::rand({3}, 3), row = tt::rand({1, 2, 9}, 4), cube = tt::rand({1, 2, 9, 9, 9}, 5);
+  CHECK(tt::conv2d(x, w, b, {2, 1}).shape() == Shape{1, 3, 4, 7});
+  CHECK(tt::conv2d(x, w, b, {2, 1}, {1, 0}).shape() == Shape{1, 3, 5, 7});
+  CHECK(tt::conv2d(x, w, b, {.stride = 2, .padding = 1}).shape() == Shape{1, 3, 5, 5});
+  CHECK(tt::conv2d(x, w, b, {}).shape() == Shape{1, 3, 7, 7});
+  CHECK(tt::max_pool2d(x, {3, 2}).shape() == Shape{1, 2, 3, 4});
+  CHECK(tt::max_pool2d(x, {3, 2}, {1, 3}).shape() == Shape{1, 2, 7, 3});
+  CHECK(tt::max_pool2d(x, {.kernel_size = 3, .stride = 2}).shape() == Shape{1, 2, 4, 4});
+  CHECK(tt::avg_pool2d(x, {3, 2}).shape() == Shape{1, 2, 3, 4});
+  CHECK(tt::max_pool1d(row, {3}, {1}).shape() == Shape{1, 2, 7});
+  CHECK(tt::max_pool3d(cube, {3, 3, 3}, {1, 2, 3}).shape() == Shape{1, 2, 7, 4, 3});
+  CHECK(tt::avg_pool3d(cube, {3, 3, 3}, {1, 2, 3}).shape() == Shape{1, 2, 7, 4, 3});
+  CHECK(tt::max_pool2d_with_indices(x, {3, 3}, {1, 2}).indices.shape() == Shape{1, 2, 7, 4});
+  CHECK(tt::var(x, {2, 3}).shape() == Shape{1, 2});
+  CHECK(tt::std(x, {2, 3}).shape() == Shape{1, 2});
+  CHECK(tt::std(x, {.dim = {2, 3}, .keepdim = true}).shape() == Shape{1, 2, 1, 1});
+  CHECK(tt::allclose(tt::var(x, {3}, false), x.var({3}, 0)));  // true and false say whether it is unbiased, as in PyTorch
+  CHECK(tt::allclose(x.std({3}, true), tt::sqrt(tt::var(x, 3))));
+  CHECK(x.var({3}, 1, true).shape() == Shape{1, 2, 9, 1});
+  std::int64_t two = 2;
+  CHECK(tt::arange(8).tensor_split(two).size() == 2);  // parts, not a place
+  CHECK(tt::hsplit(tt::arange(8), two)[1].numel() == 4);
+}
+
+TEST_CASE("isin of many") {
+  for (const tt::DType d : {tt::DType::f32, tt::DType::i64, tt::DType::u8, tt::DType::boolean}) {
+    const Tensor x = tt::randint(0, 60, {40, 50}).to(d), few = tt::randint(0, 60, {3, 2}).to(d), many = tt::randint(0, 60, {5, 8}).to(d);
+    for (const Tensor& among : {few, many, many.reshape({-1}).slice(0, 0, 17)}) {
+      Tensor expected = tt::zeros({40, 50}, tt::DType::boolean);
+      for (int k = 0; k < among.numel(); ++k) expected = tt::logical_or(expected, tt::eq(x, among.reshape({-1}).select(0, k)));
+      CHECK(same_bits(tt::isin(x, among), expected));
+      CHECK(same_bits(tt::isin(x, among, false, true), tt::logical_not(expected)));
+    }
+  }
+  const Tensor missing = tt::full({20}, NAN);
+  CHECK(!tt::isin(missing, missing).any().item<bool>());
+  CHECK(tt::isin(tt::tensor({5, 70}), tt::arange(64)).sum().item<int>() == 1);
+  CHECK(tt::isin(tt::tensor({1, 2}), tt::arange(1.0, 30.5, 0.5)).all().item<bool>());  // of two dtypes
+  CHECK(tt::isin(tt::zeros({0}), tt::arange(64)).numel() == 0);
+}

@@ -159,6 +159,14 @@ struct IntList::Element : Size {
 };
 inline IntList::Element IntList::operator[](int i) { return {*this, i}; }
 
+/// Of numbers in braces.
+template <std::integral I>
+IntList list_of(std::initializer_list<I> numbers) {
+  IntList list;
+  for (const I n : numbers) list.push_back(static_cast<std::int64_t>(n));
+  return list;
+}
+
 /// A shape of sizes; throws Error beyond max_rank, below 0, or when the elements cannot be counted.
 inline Shape shape_of(const IntList& sizes, const char* op = "Tensor", SourceLine at = {}) {
   if (sizes.size() > max_rank)

@@ -610,13 +610,13 @@ class Tensor {
   template <class = void> Tensor diagflat(int offset = 0, SourceLine at = here()) const;
   template <class = void> Tensor diag_embed(int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) const;
   template <class = void> Tensor rot90(int k = 1, const IntList& dims = {0, 1}, SourceLine at = here()) const;
-  template <std::same_as<int> I> auto hsplit(I sections, SourceLine at = here()) const;
+  template <std::integral I> auto hsplit(I sections, SourceLine at = here()) const;
   template <class = void> auto hsplit(const IntList& indices, SourceLine at = here()) const;
-  template <std::same_as<int> I> auto vsplit(I sections, SourceLine at = here()) const;
+  template <std::integral I> auto vsplit(I sections, SourceLine at = here()) const;
   template <class = void> auto vsplit(const IntList& indices, SourceLine at = here()) const;
-  template <std::same_as<int> I> auto dsplit(I sections, SourceLine at = here()) const;
+  template <std::integral I> auto dsplit(I sections, SourceLine at = here()) const;
   template <class = void> auto dsplit(const IntList& indices, SourceLine at = here()) const;
-  template <std::same_as<int> I> auto tensor_split(I sections, int dim = 0, SourceLine at = here()) const;
+  template <std::integral I> auto tensor_split(I sections, int dim = 0, SourceLine at = here()) const;
   template <class = void> auto tensor_split(const IntList& indices, int dim = 0, SourceLine at = here()) const;
   template <std::same_as<Tensor> T> auto tensor_split(const T& indices_or_sections, int dim = 0, SourceLine at = here()) const;
   template <class = void> auto split_with_sizes(const IntList& split_sizes, int dim = 0, SourceLine at = here()) const;
@@ -720,7 +720,8 @@ class Tensor {
   // Over some axes; over all if none are given.
   TT_LAZY Tensor sum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor mean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  TT_LAZY Tensor var(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  /// The sum of squared distances from the mean, by n - correction; true and false are a correction of 1 and 0 (unbiased).
+  TT_LAZY Tensor var(const IntList& dims = {}, double correction = 1, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor amax(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor amin(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor argmax(int dim, bool keepdim = false, SourceLine at = here()) const;
@@ -736,9 +737,6 @@ class Tensor {
   template <class = void> Tensor min(const Tensor& other, SourceLine at = here()) const;
   template <class = void> Tensor std(const IntList& dims = {}, double correction = 1, bool keepdim = false, SourceLine at = here()) const;
   template <std::same_as<bool> B> Tensor std(B unbiased, SourceLine at = here()) const { return std({}, unbiased, false, at); }
-  /// With a correction, or with true and false for 1 and 0.
-  template <class C> requires std::is_arithmetic_v<C> Tensor var(const IntList& dims, C correction, bool keepdim, SourceLine at = here()) const;
-  template <class C> requires(std::is_arithmetic_v<C> && !std::same_as<C, bool>) Tensor var(const IntList& dims, C correction, SourceLine at = here()) const { return var(dims, correction, false, at); }
   template <std::same_as<bool> B> Tensor var(B unbiased, SourceLine at = here()) const { return var({}, unbiased, false, at); }
   template <class = void> Tensor any(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor all(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;

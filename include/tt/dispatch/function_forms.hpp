@@ -72,22 +72,11 @@ template <class = void>
 TensorList where(const Tensor& condition, SourceLine at = here()) { return unbind(nonzero(condition, at), 1, at); }
 
 // ---- reductions and order
-/// The variance with a correction, or with true and false for 1 and 0.
-template <class C>
-  requires std::is_arithmetic_v<C>
-Tensor var(const Tensor& x, const IntList& dim, C correction, bool keepdim, SourceLine at = here()) { return var(x, VarOptions{dim, keepdim, static_cast<double>(correction)}, at); }
-template <class C>
-  requires(std::is_arithmetic_v<C> && !std::same_as<C, bool>)
-Tensor var(const Tensor& x, const IntList& dim, C correction, SourceLine at = here()) { return var(x, dim, correction, false, at); }
+/// With true and false for a correction of 1 and 0.
 template <std::same_as<bool> B>
-Tensor var(const Tensor& x, B unbiased, SourceLine at = here()) { return var(x, {}, unbiased, false, at); }
-template <std::same_as<IntList> L>
-Tensor std(const Tensor& x, const L& dim, SourceLine at = here()) { return tt::std(x, VarOptions{dim}, at); }
-template <class C>
-  requires std::is_arithmetic_v<C>
-Tensor std(const Tensor& x, const IntList& dim, C correction, bool keepdim = false, SourceLine at = here()) { return tt::std(x, VarOptions{dim, keepdim, static_cast<double>(correction)}, at); }
+Tensor var(const Tensor& x, B unbiased, SourceLine at = here()) { return x.var({}, unbiased, false, at); }
 template <std::same_as<bool> B>
-Tensor std(const Tensor& x, B unbiased, SourceLine at = here()) { return tt::std(x, {}, unbiased, false, at); }
+Tensor std(const Tensor& x, B unbiased, SourceLine at = here()) { return x.std({}, unbiased, false, at); }
 template <std::same_as<bool> B>
 VarMeanResult var_mean(const Tensor& x, B unbiased, SourceLine at = here()) { return var_mean(x, {}, unbiased, false, at); }
 template <std::same_as<bool> B>
@@ -129,8 +118,8 @@ Tensor bucketize(V value, const Tensor& boundaries, bool out_int32 = false, bool
 }
 /// Numbers or Tensors; it is never taken for granted that elements differ.
 template <class = void>
-Tensor isin(const detail::TensorOperand& elements, const detail::TensorOperand& test_elements, [[maybe_unused]] bool assume_unique, bool invert, SourceLine at = here()) {
-  return isin(detail::number_of(elements, test_elements), detail::number_of(test_elements, elements), invert, at);
+Tensor isin(const detail::TensorOperand& elements, const detail::TensorOperand& test_elements, bool assume_unique, bool invert, SourceLine at = here()) {
+  return isin(detail::number_of(elements, test_elements), detail::number_of(test_elements, elements), assume_unique, invert, at);
 }
 template <class E, class T>
   requires detail::OneNumber<E, T>

@@ -189,13 +189,13 @@ template <class> Tensor Tensor::diag(int diagonal, SourceLine at) const { return
 template <class> Tensor Tensor::diagflat(int offset, SourceLine at) const { return tt::diagflat(*this, offset, at); }
 template <class> Tensor Tensor::diag_embed(int offset, int dim1, int dim2, SourceLine at) const { return tt::diag_embed(*this, offset, dim1, dim2, at); }
 template <class> Tensor Tensor::rot90(int k, const IntList& dims, SourceLine at) const { return tt::rot90(*this, k, dims, at); }
-template <std::same_as<int> I> auto Tensor::hsplit(I sections, SourceLine at) const { return tt::hsplit(*this, sections, at); }
+template <std::integral I> auto Tensor::hsplit(I sections, SourceLine at) const { return tt::hsplit(*this, sections, at); }
 template <class> auto Tensor::hsplit(const IntList& indices, SourceLine at) const { return tt::hsplit(*this, indices, at); }
-template <std::same_as<int> I> auto Tensor::vsplit(I sections, SourceLine at) const { return tt::vsplit(*this, sections, at); }
+template <std::integral I> auto Tensor::vsplit(I sections, SourceLine at) const { return tt::vsplit(*this, sections, at); }
 template <class> auto Tensor::vsplit(const IntList& indices, SourceLine at) const { return tt::vsplit(*this, indices, at); }
-template <std::same_as<int> I> auto Tensor::dsplit(I sections, SourceLine at) const { return tt::dsplit(*this, sections, at); }
+template <std::integral I> auto Tensor::dsplit(I sections, SourceLine at) const { return tt::dsplit(*this, sections, at); }
 template <class> auto Tensor::dsplit(const IntList& indices, SourceLine at) const { return tt::dsplit(*this, indices, at); }
-template <std::same_as<int> I> auto Tensor::tensor_split(I sections, int dim, SourceLine at) const { return tt::tensor_split(*this, sections, dim, at); }
+template <std::integral I> auto Tensor::tensor_split(I sections, int dim, SourceLine at) const { return tt::tensor_split(*this, detail::saturated<int>(sections), dim, at); }
 template <class> auto Tensor::tensor_split(const IntList& indices, int dim, SourceLine at) const { return tt::tensor_split(*this, indices, dim, at); }
 template <class> auto Tensor::split_with_sizes(const IntList& split_sizes, int dim, SourceLine at) const { return tt::split_with_sizes(*this, split_sizes, dim, at); }
 template <class> Tensor Tensor::select_scatter(const Tensor& src, int dim, SizeArgument index, SourceLine at) const { return tt::select_scatter(*this, src, dim, index, at); }
@@ -312,7 +312,6 @@ template <std::same_as<TensorOptions> O> Tensor Tensor::new_empty(const IntList&
 template <class V, std::same_as<TensorOptions> O> Tensor Tensor::new_full(const IntList& size, const V& value, const O& o, SourceLine at) const { return tt::full(size, value, detail::beside(*this, o), at); }
 template <std::same_as<TensorOptions> O> Tensor Tensor::new_empty_strided(const IntList& size, const IntList& stride, const O& o, SourceLine at) const { return tt::empty_strided(size, stride, detail::beside(*this, o), at); }
 template <std::same_as<DType> D> Tensor Tensor::new_empty_strided(const IntList& size, const IntList& stride, D dtype, SourceLine at) const { return tt::empty_strided(size, stride, detail::on_device(dtype, device()), at); }
-template <class C> requires std::is_arithmetic_v<C> Tensor Tensor::var(const IntList& dims, C correction, bool keepdim, SourceLine at) const { return tt::var(*this, dims, correction, keepdim, at); }
 template <std::same_as<bool> B> auto Tensor::sort(B stable, int dim, bool descending, SourceLine at) const { return tt::sort(*this, stable, dim, descending, at); }
 template <std::same_as<bool> B> Tensor Tensor::argsort(B stable, int dim, bool descending, SourceLine at) const { return tt::argsort(*this, stable, dim, descending, at); }
 

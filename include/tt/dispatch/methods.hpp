@@ -136,8 +136,8 @@ TT_LAZY_DEFINITION Tensor Tensor::sum(const IntList& dims, bool keepdim, SourceL
 TT_LAZY_DEFINITION Tensor Tensor::mean(const IntList& dims, bool keepdim, SourceLine at) const {
   return call_with<Mean>(at, {dims, keepdim}, *this);
 }
-TT_LAZY_DEFINITION Tensor Tensor::var(const IntList& dims, bool keepdim, SourceLine at) const {
-  return call_with<Var>(at, {dims, keepdim}, *this);
+TT_LAZY_DEFINITION Tensor Tensor::var(const IntList& dims, double correction, bool keepdim, SourceLine at) const {
+  return call_with<Var>(at, {dims, keepdim, correction}, *this);
 }
 TT_LAZY_DEFINITION Tensor Tensor::amax(const IntList& dims, bool keepdim, SourceLine at) const {
   return call_with<Amax>(at, {dims, keepdim}, *this);

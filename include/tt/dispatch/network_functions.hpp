@@ -159,6 +159,9 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const I
 }
 template <std::same_as<IntList> L>
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const L& stride, SourceLine at = here()) { return convolution(x, weight, bias, stride, {0}, {1}, 1, at); }
+/// Numbers in braces are strides, and windows below: what is no options struct's first members.
+template <std::integral I>
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, std::initializer_list<I> stride, SourceLine at = here()) { return convolution(x, weight, bias, list_of(stride), {0}, {1}, 1, at); }
 template <class = void>
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, bool transposed, const IntList& output_padding,
                    std::int64_t groups, SourceLine at = here()) {
@@ -170,36 +173,48 @@ Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const IntList& st
 }
 template <std::convertible_to<IntList> S>
 Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool(x, 1, kernel_size, {.stride = stride}, at); }
+template <std::integral I>
+Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool(x, 1, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool_with_indices(x, 1, kernel_size, {stride, padding, dilation, ceil_mode}, at);
 }
 template <std::convertible_to<IntList> S>
 PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, {.stride = stride}, at); }
+template <std::integral I>
+PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 Tensor max_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool(x, 2, kernel_size, {stride, padding, dilation, ceil_mode}, at);
 }
 template <std::same_as<IntList> K>
 Tensor max_pool2d(const Tensor& x, const K& kernel_size, const IntList& stride = {}, SourceLine at = here()) { return max_pool(x, 2, kernel_size, {.stride = stride}, at); }
+template <std::integral I>
+Tensor max_pool2d(const Tensor& x, std::initializer_list<I> kernel_size, const IntList& stride = {}, SourceLine at = here()) { return max_pool(x, 2, list_of(kernel_size), {.stride = stride}, at); }
 template <class = void>
 PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool_with_indices(x, 2, kernel_size, {stride, padding, dilation, ceil_mode}, at);
 }
 template <std::convertible_to<IntList> S>
 PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, {.stride = stride}, at); }
+template <std::integral I>
+PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool(x, 3, kernel_size, {stride, padding, dilation, ceil_mode}, at);
 }
 template <std::convertible_to<IntList> S>
 Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool(x, 3, kernel_size, {.stride = stride}, at); }
+template <std::integral I>
+Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool(x, 3, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool_with_indices(x, 3, kernel_size, {stride, padding, dilation, ceil_mode}, at);
 }
 template <std::convertible_to<IntList> S>
 PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, {.stride = stride}, at); }
+template <std::integral I>
+PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, {.stride = list_of(stride)}, at); }
 namespace detail {
 template <class = void>
 Tensor avg_pool_divided(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, Optional<std::int64_t> divisor_override, SourceLine at) {
@@ -213,18 +228,24 @@ Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const IntList& st
 }
 template <std::convertible_to<IntList> S>
 Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return avg_pool(x, 1, kernel_size, {.stride = stride}, true, 0, at); }
+template <std::integral I>
+Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return avg_pool(x, 1, kernel_size, {.stride = list_of(stride)}, true, 0, at); }
 template <class = void>
 Tensor avg_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, bool ceil_mode = false, bool count_include_pad = true, Optional<std::int64_t> divisor_override = {}, SourceLine at = here()) {
   return detail::avg_pool_divided(x, 2, kernel_size, {stride, padding, {1}, ceil_mode}, count_include_pad, divisor_override, at);
 }
 template <std::same_as<IntList> K>
 Tensor avg_pool2d(const Tensor& x, const K& kernel_size, const IntList& stride = {}, SourceLine at = here()) { return avg_pool(x, 2, kernel_size, {.stride = stride}, true, 0, at); }
+template <std::integral I>
+Tensor avg_pool2d(const Tensor& x, std::initializer_list<I> kernel_size, const IntList& stride = {}, SourceLine at = here()) { return avg_pool(x, 2, list_of(kernel_size), {.stride = stride}, true, 0, at); }
 template <class = void>
 Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, bool ceil_mode = false, bool count_include_pad = true, Optional<std::int64_t> divisor_override = {}, SourceLine at = here()) {
   return detail::avg_pool_divided(x, 3, kernel_size, {stride, padding, {1}, ceil_mode}, count_include_pad, divisor_override, at);
 }
 template <std::convertible_to<IntList> S>
 Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return avg_pool(x, 3, kernel_size, {.stride = stride}, true, 0, at); }
+template <std::integral I>
+Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return avg_pool(x, 3, kernel_size, {.stride = list_of(stride)}, true, 0, at); }
 /// As libtorch has them: weight and bias first. cudnn_enabled chooses nothing here.
 template <class = void>
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps, [[maybe_unused]] bool cudnn_enabled, SourceLine at = here()) {

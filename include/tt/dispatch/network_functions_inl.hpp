@@ -149,6 +149,7 @@ TT_LAZY_DEFINITION Tensor channel_shuffle(const Tensor& x, int groups, SourceLin
 }
 TT_LAZY_DEFINITION Tensor local_response_norm(const Tensor& x, int size, double alpha, double beta, double k, SourceLine at) {
   if (x.dim() < 3) detail::refuse("local_response_norm", "too few axes", x, at);
+  if (size < 1) TT_THROW(Error(Text("tt::local_response_norm: size is ") << size << ". 1 or more?" << at));
   IntList around;
   for (int j = x.dim() - 1; j > 1; --j) around.push_back(0), around.push_back(0);
   around.push_back(size / 2);
@@ -165,7 +166,7 @@ TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean
     const auto own = [](const Tensor& t) { return t.requires_grad() ? t.detach() : t; };
     Tensor mean = own(running_mean), var = own(running_var);
     mean.copy_(mean.detach() * (1 - momentum) + x.detach().mean(others, false, at) * momentum, at);
-    var.copy_(var.detach() * (1 - momentum) + x.detach().var(others, false, at) * momentum, at);
+    var.copy_(var.detach() * (1 - momentum) + x.detach().var(others, 1, false, at) * momentum, at);
   }
   return call_with<BatchNorm>(at, {training, momentum, eps}, x, running_mean, running_var, weight, bias);
 }

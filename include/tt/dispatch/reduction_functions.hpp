@@ -90,7 +90,7 @@ TT_LAZY Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_
 TT_LAZY Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false, bool right = false, SourceLine at = here());
 TT_LAZY Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false, SourceLine at = here());
 /// Is each element among those of `test_elements`?
-TT_LAZY Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert = false, SourceLine at = here());
+TT_LAZY Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false, bool invert = false, SourceLine at = here());
 /// Of runs of equal elements the first; of slices of an axis, if one is named. Sizes hang on elements.
 TT_LAZY UniqueConsecutiveResult unique_consecutive(const Tensor& x, bool return_inverse = false, bool return_counts = false, Optional<int> dim = {}, SourceLine at = here());
 

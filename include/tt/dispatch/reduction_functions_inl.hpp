@@ -308,13 +308,6 @@ TT_LAZY_DEFINITION Tensor searchsorted(const Tensor& sorted_sequence, const Tens
   return call_with<detail::Searchsorted<>>(at, {out_int32, right}, sorted_sequence, values);
 }
 TT_LAZY_DEFINITION Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32, bool right, SourceLine at) { return searchsorted(boundaries, x, out_int32, right, at); }
-TT_LAZY_DEFINITION Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert, SourceLine at) {
-  IntList one;
-  for (int k = 0; k < elements.dim(); ++k) one.push_back(elements.size(k, at));
-  one.push_back(1);
-  const Tensor found = tt::eq(elements.reshape(one, at), test_elements.reshape({-1}, at), at).any({-1}, false, at);
-  return invert ? tt::logical_not(found, at) : found;
-}
 TT_LAZY_DEFINITION UniqueConsecutiveResult unique_consecutive(const Tensor& x, bool return_inverse, bool return_counts, Optional<int> dim, SourceLine at) {
   const Tensor all = dim.given ? x : x.reshape({-1}, at);
   const int d = dim.given ? detail::axis_of(x, dim.value, "unique_consecutive", at, x.dim()) : 0;

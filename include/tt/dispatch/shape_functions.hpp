@@ -43,11 +43,11 @@ TensorList equal_parts(const Tensor& x, int sections, int dim, const char* op, S
 }  // namespace detail
 /// Equal parts along axis 1 (of vectors 0), 0, 2; or parts that begin at these places: hsplit(x, 2) is two halves, hsplit(x, {2}) begins the second part at 2. Throws
 /// Error where the axis cannot be divided so.
-template <std::same_as<int> I> TensorList hsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, sections, x.dim() == 1 ? 0 : 1, "hsplit", at); }
+template <std::integral I> TensorList hsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, detail::saturated<int>(sections), x.dim() == 1 ? 0 : 1, "hsplit", at); }
 template <class = void> TensorList hsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, x.dim() == 1 ? 0 : 1, at); }
-template <std::same_as<int> I> TensorList vsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, sections, 0, "vsplit", at); }
+template <std::integral I> TensorList vsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, detail::saturated<int>(sections), 0, "vsplit", at); }
 template <class = void> TensorList vsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, 0, at); }
-template <std::same_as<int> I> TensorList dsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, sections, 2, "dsplit", at); }
+template <std::integral I> TensorList dsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, detail::saturated<int>(sections), 2, "dsplit", at); }
 template <class = void> TensorList dsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, 2, at); }
 /// The slices of an axis, which is gone from them.
 TT_LAZY TensorList unbind(const Tensor& x, int dim = 0, SourceLine at = here());

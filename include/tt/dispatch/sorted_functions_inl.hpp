@@ -6,6 +6,23 @@
 
 namespace tt {
 namespace detail {
+/// Each is compared with all others, or looked for among them in order.
+template <class = void>
+Tensor is_among(const Tensor& elements, const Tensor& others, SourceLine at) {
+  constexpr int few = 16;
+  const Tensor line = others.reshape({-1}, at);
+  const DType d = promote(elements.dtype(), others.dtype());
+  if (d == DType::boolean || line.size(0, at) <= few) return tt::eq(elements.unsqueeze(-1, at), line, at).any({-1}, false, at);
+  const Tensor sorted = sort(line.to(d, at), 0, false, false, at).values, x = elements.to(d, at);
+  const Tensor place = tt::minimum(searchsorted(sorted, x, false, false, at), line.size(0, at) - 1);
+  return tt::eq(index_select(sorted, 0, place.reshape({-1}, at), at).reshape(x.shape(at), at), x, at);
+}
+}  // namespace detail
+TT_LAZY_DEFINITION Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert, SourceLine at) {
+  const Tensor found = detail::is_among(elements, test_elements, at);
+  return invert ? tt::logical_not(found, at) : found;
+}
+namespace detail {
 template <class = void>
 Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
   if (q.dim() > 1) TT_THROW(Error(Text("tt::") << op << ": q is of shape " << q.shape() << ". A number or a vector?" << at));

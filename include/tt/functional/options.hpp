@@ -52,6 +52,10 @@ struct OptionList {
   constexpr OptionList(std::initializer_list<SizeArgument> list) {
     for (const SizeArgument& v : list) push_back(number(v.size));
   }
+  template <std::integral I>
+  constexpr OptionList(std::initializer_list<I> list) {
+    for (const I v : list) push_back(number(Size(v)));
+  }
   /// From an IntList.
   template <class L>
     requires requires(const L& list) { list.value(0); }

@@ -290,9 +290,14 @@ template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Var, VarOptions{{Dims...}}>, A> var(A&& a, CallLine at = here()) {
   return call_structured<Var, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
+/// By n - correction; true and false are a correction of 1 and 0 (unbiased).
 template <Value A>
-constexpr CalledWith<Var, A> var(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Var>(at, {dim, keepdim}, a);
+constexpr CalledWith<Var, A> var(A&& a, const Axes& dim, double correction = 1, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Var>(at, {dim, keepdim, correction}, a);
+}
+template <Value A, std::integral I>
+constexpr CalledWith<Var, A> var(A&& a, std::initializer_list<I> dim, double correction = 1, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Var>(at, {Axes(dim), keepdim, correction}, a);
 }
 template <Value A>
 constexpr CalledWith<Var, A> var(A&& a, const VarOptions& options, SourceLine at = here()) {
@@ -302,6 +307,14 @@ constexpr CalledWith<Var, A> var(A&& a, const VarOptions& options, SourceLine at
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Std, VarOptions{{Dims...}}>, A> std(A&& a, CallLine at = here()) {
   return call_structured<Std, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr CalledWith<Std, A> std(A&& a, const Axes& dim, double correction = 1, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Std>(at, {dim, keepdim, correction}, a);
+}
+template <Value A, std::integral I>
+constexpr CalledWith<Std, A> std(A&& a, std::initializer_list<I> dim, double correction = 1, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Std>(at, {Axes(dim), keepdim, correction}, a);
 }
 template <Value A>
 constexpr CalledWith<Std, A> std(A&& a, const VarOptions& options, SourceLine at = here()) {
