@@ -884,6 +884,9 @@ TEST_CASE("numbers in braces are a list, no options") {
   CHECK(tt::allclose(tt::var(x, {3}, false), x.var({3}, 0)));  // true and false say whether it is unbiased, as in PyTorch
   CHECK(tt::allclose(x.std({3}, true), tt::sqrt(tt::var(x, 3))));
   CHECK(x.var({3}, 1, true).shape() == Shape{1, 2, 9, 1});
+  Tensor own = tt::tensor({1.0, 2.0, 4.0});
+  CHECK(tt::allclose(tt::var(own, false), own.var({}, 0)));
+  CHECK(tt::allclose(tt::std(own * 2, true), own.std() * 2));
   std::int64_t two = 2;
   CHECK(tt::arange(8).tensor_split(two).size() == 2);  // parts, not a place
   CHECK(tt::hsplit(tt::arange(8), two)[1].numel() == 4);
@@ -904,4 +907,33 @@ TEST_CASE("isin of many") {
   CHECK(tt::isin(tt::tensor({5, 70}), tt::arange(64)).sum().item<int>() == 1);
   CHECK(tt::isin(tt::tensor({1, 2}), tt::arange(1.0, 30.5, 0.5)).all().item<bool>());  // of two dtypes
   CHECK(tt::isin(tt::zeros({0}), tt::arange(64)).numel() == 0);
+}
+
+TEST_CASE("further forms, at their edges") {
+  using tt::DType;
+  Tensor i = tt::tensor({1, 2, 3});
+  CHECK(numbers(tt::add(i, 2000000000, 2)) == Numbers{4000000001, 4000000002, 4000000003});
+  CHECK(numbers(i.clone().add_(2000000000, 2)) == Numbers{4000000001, 4000000002, 4000000003});
+  CHECK(numbers(tt::add(i, 1u, -1)) == Numbers{0, 1, 2});
+  CHECK(message([&] { (void)tt::index_add(i, 0, tt::tensor({0}), tt::tensor({1}), 0.5); }).starts_with("tt::index_add: alpha is a float, and the elements are i64."));
+  const Tensor a = tt::tensor({{1.0, 2.0}, {0.0, 3.0}});
+  CHECK(tt::allclose(tt::linalg::pinv(a, 1e-3, 0), tt::linalg::inv(a), 1e-4, 1e-5));  // tolerances, not hermitian
+  CHECK(tt::linalg::matrix_rank(a, 1e-3f, 1e-3).item<int>() == 2);
+  Tensor row = tt::ones({1, 2});
+  CHECK(row.squeeze_(tt::IntList{}).dim() == 2);
+  CHECK(tt::where(tt::tensor(true)).size() == 1);
+  CHECK(tt::result_type(tt::tensor(1.0, DType::f16), 2.0) == DType::f16);
+  CHECK(tt::result_type(tt::tensor(1, DType::u8), 3) == DType::u8);
+  CHECK(message([&] { (void)tt::fill(row, tt::ones({3})); }).starts_with("tt::fill: the value has shape (3,)"));
+  CHECK(message([&] { (void)tt::normal(row, -1.0); }).starts_with("tt::normal: std"));
+  CHECK(message([&] { (void)tt::histogram(row, 4, std::vector<double>{0, 1, 2}); }).starts_with("tt::histogram: range has 3 numbers"));
+  CHECK(message([&] { (void)tt::randperm(300, DType::u8); }).starts_with("tt::randperm: 300 numbers are more than u8"));
+  CHECK(tt::randperm(256, DType::u8).dtype() == DType::u8);
+  const Tensor nowhere = tt::empty({2}, {.device = {tt::DeviceType::meta, 0}});
+  CHECK(nowhere.to(tt::TensorOptions{.dtype = DType::f64}).is_meta());  // a device that is not said stays
+  CHECK(tt::zeros_like(nowhere, row.options()).is_meta() == false);
+  CHECK(tt::norm(tt::tensor({INFINITY, INFINITY}), -1).item() == INFINITY);
+  CHECK(tt::norm(tt::tensor({0.0, 2.0}), -1).item() == 0);
+  CHECK(message([&] { (void)tt::addmm(tt::ones({3}), a, a); }).starts_with("tt::addmm: shapes do not broadcast: (3,) and (2, 2)"));
+  CHECK(message([&] { (void)tt::addmm(i.reshape({3, 1}), i.reshape({3, 1}), i.reshape({1, 3}), 0.5); }).starts_with("tt::addmm: "));
 }

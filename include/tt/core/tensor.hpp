@@ -320,7 +320,7 @@ class Tensor {
 
   // ---- views: the same elements, no copy
   Tensor view(const IntList& shape, SourceLine at = here()) const;
-  /// The same bytes as elements of another dtype.
+  /// The same bytes as elements of another dtype that is as wide. A copy: unlike PyTorch's, what is written into it is not seen here.
   template <std::same_as<DType> D> Tensor view(D dtype, SourceLine at = here()) const;
   Tensor reshape(const IntList& shape, SourceLine at = here()) const;
   Tensor permute(const IntList& axes, SourceLine at = here()) const;
@@ -404,7 +404,7 @@ class Tensor {
   template <std::same_as<bool> B> Tensor to(DType dtype, B non_blocking, bool copy = false, SourceLine at = here()) const { return to(device(), dtype, non_blocking, copy, at); }
   template <std::same_as<bool> B> Tensor to(Device device, bool non_blocking, B copy, SourceLine at = here()) const { return to(device, dtype(), non_blocking, copy, at); }
   template <class = void> Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false, SourceLine at = here()) const { return to(other.device(), other.dtype(), non_blocking, copy, at); }
-  template <std::same_as<TensorOptions> O> Tensor to(const O& options, bool non_blocking = false, bool copy = false, SourceLine at = here()) const { return to(options.device, options.dtype, non_blocking, copy, at); }
+  template <std::same_as<TensorOptions> O> Tensor to(const O& options, bool non_blocking = false, bool copy = false, SourceLine at = here()) const;
   Tensor cpu(SourceLine at = here()) const;
   Tensor cuda(int index = 0, SourceLine at = here()) const { return to(Device{DeviceType::cuda, index}, false, at); }
 
@@ -806,8 +806,8 @@ class Tensor {
   Tensor& add_(A o, SourceLine at = here());
   template <NumberOrSize A>
   Tensor& sub_(A o, SourceLine at = here());
-  template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& add_(B o, A alpha, SourceLine at = here()) { return add_(o * alpha, at); }
-  template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& sub_(B o, A alpha, SourceLine at = here()) { return sub_(o * alpha, at); }
+  template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& add_(B o, A alpha, SourceLine at = here());
+  template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& sub_(B o, A alpha, SourceLine at = here());
   template <NumberOrSize A>
   Tensor& mul_(A o, SourceLine at = here());
   template <NumberOrSize A>

@@ -35,7 +35,11 @@ template <class A, class B, std::same_as<DType> D>
 Tensor arange(A start, B end, D dtype, SourceLine at = here()) { return arange(start, end, 1, dtype, at); }
 template <std::same_as<DType> D> Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, D dtype, SourceLine at = here()) { return randint(low, high, shape, default_generator(), TensorOptions{.dtype = dtype}, at); }
 template <std::same_as<DType> D> Tensor randint(std::int64_t high, const IntList& shape, D dtype, SourceLine at = here()) { return randint(0, high, shape, dtype, at); }
-template <std::same_as<DType> D> Tensor randperm(std::int64_t n, Generator& g, D dtype, SourceLine at = here()) { return randperm(n, g, at).to(dtype, at); }
+template <std::same_as<DType> D>
+Tensor randperm(std::int64_t n, Generator& g, D dtype, SourceLine at = here()) {
+  if (n > std::int64_t{1} << detail::whole_digits(dtype)) TT_THROW(Error(Text("tt::randperm: ") << n << " numbers are more than " << name(dtype) << " can tell apart." << at));
+  return randperm(n, g, at).to(dtype, at);
+}
 template <std::same_as<DType> D> Tensor randperm(std::int64_t n, D dtype, SourceLine at = here()) { return randperm(n, default_generator(), dtype, at); }
 template <std::same_as<DType> D> Tensor rand(const IntList& shape, Generator& g, D dtype, SourceLine at = here()) { return rand(shape, g, TensorOptions{.dtype = dtype}, at); }
 template <std::same_as<DType> D> Tensor randn(const IntList& shape, Generator& g, D dtype, SourceLine at = here()) { return randn(shape, g, TensorOptions{.dtype = dtype}, at); }
@@ -76,7 +80,7 @@ template <class = void> Tensor randint_like(const Tensor& x, std::int64_t high, 
 // ---- like another Tensor, but as options say, such as y.options(): not what stands in braces alone, which would set the dtype to f32 without saying so. On the device of x, unless they name one.
 namespace detail {
 inline TensorOptions beside(const Tensor& x, TensorOptions o) {
-  if (o.device == Device{}) o.device = decltype(TensorOptions::device)::of(x.device());
+  if (!o.device.is_given()) o.device = decltype(TensorOptions::device)::of(x.device());
   return o;
 }
 }  // namespace detail

@@ -19,17 +19,20 @@ class Option {
   constexpr Option() = default;
   template <class... A>
     requires(sizeof...(A) > 0 && requires(A... a) { T{a...}; })
-  Option(A... a) : value_{a...} { bring_in(); }
+  Option(A... a) : value_{a...}, given_(true) { bring_in(); }
   /// One that is here already.
   static Option of(const T& value) {
     Option o;
     o.value_ = value;
+    o.given_ = true;
     return o;
   }
   constexpr operator const T&() const { return value_; }
+  constexpr bool is_given() const { return given_; }
 
  private:
   T value_{};
+  bool given_ = false;
 };
 
 }  // namespace detail

@@ -69,7 +69,7 @@ template <std::integral N>
 Tensor bitwise_right_shift(N x, const Tensor& other, SourceLine at = here()) { return bitwise_right_shift(detail::TensorOperand(x).beside(other), other, at); }
 /// Where it is other than 0: places along each axis.
 template <class = void>
-TensorList where(const Tensor& condition, SourceLine at = here()) { return unbind(nonzero(condition, at), 1, at); }
+TensorList where(const Tensor& condition, SourceLine at = here()) { return unbind(nonzero(condition.dim() ? condition : condition.reshape({1}, at), at), 1, at); }
 
 // ---- reductions and order
 /// With true and false for a correction of 1 and 0.
@@ -93,7 +93,8 @@ TensorList gradient(const Tensor& x, const L& dim, int edge_order = 1, SourceLin
 /// Equal parts of a range (min, max); none: of the elements.
 template <class = void>
 HistogramResult histogram(const Tensor& x, std::int64_t bins, const std::vector<double>& range, const Tensor& weight = {}, bool density = false, SourceLine at = here()) {
-  if (range.size() != 2) return histogram(x, bins, 0, 0, weight, density, at);
+  if (range.empty()) return histogram(x, bins, 0, 0, weight, density, at);
+  if (range.size() != 2) TT_THROW(Error(Text("tt::histogram: range has ") << range.size() << " numbers. The least and the greatest edge?" << at));
   const double beside = range[0] == range[1] ? 0.5 : 0;  // two zeros would be the elements' bounds
   return histogram(x, bins, range[0] - beside, range[1] + beside, weight, density, at);
 }
@@ -148,8 +149,9 @@ template <class A>
   requires std::is_arithmetic_v<A> || std::same_as<A, detail::TensorOperand>
 Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, const A& alpha, SourceLine at = here()) {
   const detail::AxisOf<> o(x, dim, "index_add", at);
-  const Tensor by = detail::TensorOperand(alpha).beside(x).to(x.dtype(), at);
-  return o.back(index_add(o.x, o.d, index.dim() ? index : index.reshape({1}, at), (source.dim() ? source : source.reshape({1}, at)) * by, at), at);
+  const Tensor by = detail::TensorOperand(alpha).beside(x);
+  if (is_integral(x.dtype()) && is_floating(by.dtype())) TT_THROW(Error(Text("tt::index_add: alpha is a float, and the elements are ") << name(x.dtype()) << ". Give a whole one?" << at));
+  return o.back(index_add(o.x, o.d, index.dim() ? index : index.reshape({1}, at), (source.dim() ? source : source.reshape({1}, at)) * by.to(x.dtype(), at), at), at);
 }
 template <class V>
   requires std::is_arithmetic_v<V>
@@ -208,10 +210,11 @@ Tensor viewed_as(const Tensor& x, DType dtype, SourceLine at) {
   return call_unary(bitcast_operator(), x, a, at);
 }
 }  // namespace detail
-template <std::same_as<DType> D> Tensor view_copy(const Tensor& x, D dtype, SourceLine at = here()) { return detail::viewed_as(x, dtype, at).clone(at); }
+template <std::same_as<DType> D> Tensor view_copy(const Tensor& x, D dtype, SourceLine at = here()) { return detail::viewed_as(x, dtype, at); }
 
 // ---- dtypes of results
 inline DType result_type(const detail::TensorOperand& a, const detail::TensorOperand& b) {
+  if (bool(a.tensor) != bool(b.tensor)) return a.tensor ? promote_literal(a.tensor->dtype(), b.literal) : promote_literal(b.tensor->dtype(), a.literal);
   const Tensor x = detail::number_of(a), y = detail::number_of(b);
   const Tensor* const both[] = {&x, &y};
   return detail::result_dtype(both, 2);

@@ -131,6 +131,8 @@ template <class> Tensor Tensor::lcm(const Tensor& o, SourceLine at) const { retu
 template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::add(const B& o, A alpha, SourceLine at) const { return tt::add(*this, o, alpha, at); }
 template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::sub(const B& o, A alpha, SourceLine at) const { return tt::sub(*this, o, alpha, at); }
 template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(const Tensor& o, A alpha, SourceLine at) { return add_(tt::mul(o, alpha, at), at); }
+template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(B o, A alpha, SourceLine at) { return add_(detail::times(o, alpha, at), at); }
+template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(B o, A alpha, SourceLine at) { return sub_(detail::times(o, alpha, at), at); }
 template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(const Tensor& o, A alpha, SourceLine at) { return sub_(tt::mul(o, alpha, at), at); }
 template <class> Tensor Tensor::igamma(const Tensor& o, SourceLine at) const { return tt::igamma(*this, o, at); }
 template <class> Tensor Tensor::igammac(const Tensor& o, SourceLine at) const { return tt::igammac(*this, o, at); }
@@ -277,6 +279,7 @@ template <class> Tensor Tensor::to(Device device, DType dtype, bool non_blocking
   const Tensor r = to(dtype, at).to(device, non_blocking, at);
   return copy && r.is_same(*this) ? clone(at) : r;
 }
+template <std::same_as<TensorOptions> O> Tensor Tensor::to(const O& options, bool non_blocking, bool copy, SourceLine at) const { return to(detail::beside(*this, options).device, options.dtype, non_blocking, copy, at); }
 template <std::same_as<DType> D> Tensor Tensor::view(D dtype, SourceLine at) const { return detail::viewed_as(*this, dtype, at); }
 template <class> Tensor Tensor::narrow(int dim, const Tensor& start, SizeArgument length, SourceLine at) const { return tt::narrow(*this, dim, start, length, at); }
 template <class> Tensor Tensor::squeeze(const IntList& dim, SourceLine at) const { return dim.size() ? tt::squeeze(*this, dim, at) : *this; }

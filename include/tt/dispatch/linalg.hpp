@@ -87,15 +87,19 @@ template <class = void> LuResult lu_unpack(const Tensor& factors, const Tensor& 
   const Tensor left_out = empty({0}, tt::detail::on_device(factors.dtype(), factors.device()));
   return {unpack_pivots ? r.P : left_out, unpack_data ? r.L : left_out, unpack_data ? r.U : left_out};
 }
-// hermitian: real matrices are what symmetric ones are.
+// hermitian: a real matrix is Hermitian when it is symmetric, so the argument changes nothing.
 template <std::same_as<bool> H> LdlFactors ldl_factor(const Tensor& a, H, SourceLine at = here()) { return ldl_factor(a, at); }
 template <std::same_as<bool> H> LdlFactorExResult ldl_factor_ex(const Tensor& a, H, bool check_errors, SourceLine at = here()) { return ldl_factor_ex(a, check_errors, at); }
 template <std::same_as<bool> H> Tensor ldl_solve(const Tensor& factors, const Tensor& pivots, const Tensor& b, H, SourceLine at = here()) { return ldl_solve(factors, pivots, b, at); }
 /// With numbers as tolerances: rcond is relative to the largest singular value, tol is not.
-template <std::floating_point T> Tensor pinv(const Tensor& a, T rcond, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{.rtol = full({}, rcond, DType::f64)}, hermitian, at); }
-template <std::floating_point T> Tensor pinv(const Tensor& a, T atol, T rtol, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{full({}, atol, DType::f64), full({}, rtol, DType::f64)}, hermitian, at); }
-template <std::floating_point T> Tensor matrix_rank(const Tensor& a, T tol, bool hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{.atol = full({}, tol, DType::f64)}, hermitian, at); }
-template <std::floating_point T> Tensor matrix_rank(const Tensor& a, T atol, T rtol, bool hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{full({}, atol, DType::f64), full({}, rtol, DType::f64)}, hermitian, at); }
+template <std::floating_point T, std::same_as<bool> B = bool> Tensor pinv(const Tensor& a, T rcond, B hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{.rtol = full({}, rcond, DType::f64)}, hermitian, at); }
+template <class T, class R>
+  requires(std::is_arithmetic_v<T> && std::is_arithmetic_v<R> && !std::same_as<R, bool>)
+Tensor pinv(const Tensor& a, T atol, R rtol, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{full({}, static_cast<double>(atol), DType::f64), full({}, static_cast<double>(rtol), DType::f64)}, hermitian, at); }
+template <std::floating_point T, std::same_as<bool> B = bool> Tensor matrix_rank(const Tensor& a, T tol, B hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{.atol = full({}, tol, DType::f64)}, hermitian, at); }
+template <class T, class R>
+  requires(std::is_arithmetic_v<T> && std::is_arithmetic_v<R> && !std::same_as<R, bool>)
+Tensor matrix_rank(const Tensor& a, T atol, R rtol, bool hermitian = false, SourceLine at = here()) { return matrix_rank(a, Tolerances{full({}, static_cast<double>(atol), DType::f64), full({}, static_cast<double>(rtol), DType::f64)}, hermitian, at); }
 /// A tolerance for each matrix.
 template <std::same_as<Tensor> T> Tensor pinv(const Tensor& a, const T& rcond, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{.rtol = rcond}, hermitian, at); }
 template <std::same_as<Tensor> T> Tensor pinv(const Tensor& a, const T& atol, const T& rtol, bool hermitian = false, SourceLine at = here()) { return pinv(a, Tolerances{atol, rtol}, hermitian, at); }

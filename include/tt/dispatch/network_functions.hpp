@@ -159,9 +159,9 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const I
 }
 template <std::same_as<IntList> L>
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const L& stride, SourceLine at = here()) { return convolution(x, weight, bias, stride, {0}, {1}, 1, at); }
-/// Numbers in braces are strides, and windows below: what is no options struct's first members.
+/// Numbers in braces are strides, not the first members of an options struct; for pools they are window sizes or strides.
 template <std::integral I>
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, std::initializer_list<I> stride, SourceLine at = here()) { return convolution(x, weight, bias, list_of(stride), {0}, {1}, 1, at); }
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, std::initializer_list<I> stride, CallLine at = here()) { return convolution(x, weight, bias, list_of(stride), {0}, {1}, 1, at); }
 template <class = void>
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, bool transposed, const IntList& output_padding,
                    std::int64_t groups, SourceLine at = here()) {
@@ -174,7 +174,7 @@ Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const IntList& st
 template <std::convertible_to<IntList> S>
 Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool(x, 1, kernel_size, {.stride = stride}, at); }
 template <std::integral I>
-Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool(x, 1, kernel_size, {.stride = list_of(stride)}, at); }
+Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, CallLine at = here()) { return max_pool(x, 1, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool_with_indices(x, 1, kernel_size, {stride, padding, dilation, ceil_mode}, at);
@@ -182,7 +182,7 @@ PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, 
 template <std::convertible_to<IntList> S>
 PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, {.stride = stride}, at); }
 template <std::integral I>
-PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, {.stride = list_of(stride)}, at); }
+PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, CallLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 Tensor max_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool(x, 2, kernel_size, {stride, padding, dilation, ceil_mode}, at);
@@ -190,7 +190,7 @@ Tensor max_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& st
 template <std::same_as<IntList> K>
 Tensor max_pool2d(const Tensor& x, const K& kernel_size, const IntList& stride = {}, SourceLine at = here()) { return max_pool(x, 2, kernel_size, {.stride = stride}, at); }
 template <std::integral I>
-Tensor max_pool2d(const Tensor& x, std::initializer_list<I> kernel_size, const IntList& stride = {}, SourceLine at = here()) { return max_pool(x, 2, list_of(kernel_size), {.stride = stride}, at); }
+Tensor max_pool2d(const Tensor& x, std::initializer_list<I> kernel_size, const IntList& stride = {}, CallLine at = here()) { return max_pool(x, 2, list_of(kernel_size), {.stride = stride}, at); }
 template <class = void>
 PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool_with_indices(x, 2, kernel_size, {stride, padding, dilation, ceil_mode}, at);
@@ -198,7 +198,7 @@ PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, 
 template <std::convertible_to<IntList> S>
 PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, {.stride = stride}, at); }
 template <std::integral I>
-PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, {.stride = list_of(stride)}, at); }
+PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, CallLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool(x, 3, kernel_size, {stride, padding, dilation, ceil_mode}, at);
@@ -206,7 +206,7 @@ Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& st
 template <std::convertible_to<IntList> S>
 Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool(x, 3, kernel_size, {.stride = stride}, at); }
 template <std::integral I>
-Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool(x, 3, kernel_size, {.stride = list_of(stride)}, at); }
+Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, CallLine at = here()) { return max_pool(x, 3, kernel_size, {.stride = list_of(stride)}, at); }
 template <class = void>
 PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, bool ceil_mode = false, SourceLine at = here()) {
   return max_pool_with_indices(x, 3, kernel_size, {stride, padding, dilation, ceil_mode}, at);
@@ -214,7 +214,7 @@ PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, 
 template <std::convertible_to<IntList> S>
 PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, {.stride = stride}, at); }
 template <std::integral I>
-PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, {.stride = list_of(stride)}, at); }
+PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, CallLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, {.stride = list_of(stride)}, at); }
 namespace detail {
 template <class = void>
 Tensor avg_pool_divided(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, Optional<std::int64_t> divisor_override, SourceLine at) {
@@ -229,7 +229,7 @@ Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const IntList& st
 template <std::convertible_to<IntList> S>
 Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return avg_pool(x, 1, kernel_size, {.stride = stride}, true, 0, at); }
 template <std::integral I>
-Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return avg_pool(x, 1, kernel_size, {.stride = list_of(stride)}, true, 0, at); }
+Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, CallLine at = here()) { return avg_pool(x, 1, kernel_size, {.stride = list_of(stride)}, true, 0, at); }
 template <class = void>
 Tensor avg_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, bool ceil_mode = false, bool count_include_pad = true, Optional<std::int64_t> divisor_override = {}, SourceLine at = here()) {
   return detail::avg_pool_divided(x, 2, kernel_size, {stride, padding, {1}, ceil_mode}, count_include_pad, divisor_override, at);
@@ -237,7 +237,7 @@ Tensor avg_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& st
 template <std::same_as<IntList> K>
 Tensor avg_pool2d(const Tensor& x, const K& kernel_size, const IntList& stride = {}, SourceLine at = here()) { return avg_pool(x, 2, kernel_size, {.stride = stride}, true, 0, at); }
 template <std::integral I>
-Tensor avg_pool2d(const Tensor& x, std::initializer_list<I> kernel_size, const IntList& stride = {}, SourceLine at = here()) { return avg_pool(x, 2, list_of(kernel_size), {.stride = stride}, true, 0, at); }
+Tensor avg_pool2d(const Tensor& x, std::initializer_list<I> kernel_size, const IntList& stride = {}, CallLine at = here()) { return avg_pool(x, 2, list_of(kernel_size), {.stride = stride}, true, 0, at); }
 template <class = void>
 Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& stride, const IntList& padding, bool ceil_mode = false, bool count_include_pad = true, Optional<std::int64_t> divisor_override = {}, SourceLine at = here()) {
   return detail::avg_pool_divided(x, 3, kernel_size, {stride, padding, {1}, ceil_mode}, count_include_pad, divisor_override, at);
@@ -245,7 +245,7 @@ Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& st
 template <std::convertible_to<IntList> S>
 Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const S& stride, SourceLine at = here()) { return avg_pool(x, 3, kernel_size, {.stride = stride}, true, 0, at); }
 template <std::integral I>
-Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, SourceLine at = here()) { return avg_pool(x, 3, kernel_size, {.stride = list_of(stride)}, true, 0, at); }
+Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, std::initializer_list<I> stride, CallLine at = here()) { return avg_pool(x, 3, kernel_size, {.stride = list_of(stride)}, true, 0, at); }
 /// As libtorch has them: weight and bias first. cudnn_enabled chooses nothing here.
 template <class = void>
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps, [[maybe_unused]] bool cudnn_enabled, SourceLine at = here()) {

@@ -44,12 +44,13 @@ void sort_by_digits(std::int64_t n, int bits, const Key& key, std::int64_t* orde
   };
   constexpr int most_bits = 8;  // a line of memory for each of 256 digits stays in the first cache
   const int passes = bits > most_bits ? (bits + most_bits - 1) / most_bits : 1, width = (bits + passes - 1) / passes;
-  const std::size_t digits = std::size_t{1} << width, apart = std::max(digits, std::size_t{32});  // no two threads write one line
+  const std::size_t digits = std::size_t{1} << width, apart = digits + 16;  // no two threads write one line
   const Split split = split_rows(n, 8);
   std::vector<std::int64_t> next(static_cast<std::size_t>(split.parts) * apart);  // of each part and digit
-  const Tensor memory(DType::u8, Shape{2 * n * static_cast<std::int64_t>(sizeof(Element))});
-  auto* from = reinterpret_cast<Element*>(memory.impl().data);
-  Element* to = from + n;
+  const std::int64_t copies = passes > 2 ? 2 : passes - 1;
+  const Tensor memory(DType::u8, Shape{copies * n * static_cast<std::int64_t>(sizeof(Element))});
+  auto* to = reinterpret_cast<Element*>(memory.impl().data);
+  Element* from = to + (copies > 1 ? n : 0);
   for (int pass = 0; pass < passes; ++pass) {
     const auto digit = [&, shift = pass * width](K k) { return static_cast<std::size_t>(k >> shift) & (digits - 1); };
     const auto go = [&](const auto& read, const auto& write) {

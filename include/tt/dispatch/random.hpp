@@ -218,19 +218,23 @@ template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, Gen
 }
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) { return random_(from, to, default_generator(), at); }
 template <class> Tensor& Tensor::random_(std::int64_t to, Generator& g, SourceLine at) { return random_(0, to, g, at); }
+namespace detail {
+/// All whole numbers of so many binary digits are elements of the dtype, 53 at most.
+constexpr int whole_digits(DType d) {
+  switch (d) {
+    case DType::boolean: return 1;
+    case DType::bf16: return 8;
+    case DType::f16: return 11;
+    case DType::f32: return 24;
+    case DType::f64:
+    case DType::i64: return 53;
+    default: return 8 * size_of(d) - (tt::is_signed(d) ? 1 : 0);
+  }
+}
+}  // namespace detail
 template <class> Tensor& Tensor::random_(SourceLine at) { return random_(default_generator(), at); }
 template <class> Tensor& Tensor::random_(Generator& g, SourceLine at) {
-  int digits = 8 * size_of(dtype()) - (tt::is_signed(dtype()) ? 1 : 0);
-  switch (dtype()) {
-    case DType::boolean: digits = 1; break;
-    case DType::bf16: digits = 8; break;
-    case DType::f16: digits = 11; break;
-    case DType::f32: digits = 24; break;
-    case DType::f64:
-    case DType::i64: digits = 53; break;
-    default: break;
-  }
-  return random_(0, (std::int64_t{1} << digits) + (is_floating(dtype()) ? 1 : 0), g, at);
+  return random_(0, (std::int64_t{1} << detail::whole_digits(dtype())) + (is_floating(dtype()) ? 1 : 0), g, at);
 }
 template <class> Tensor& Tensor::bernoulli_(double p, Generator& g, SourceLine at) {
   detail::need_parameter(p >= 0 && p <= 1, "bernoulli_", "p", p, "from 0 to 1", at);
@@ -247,7 +251,7 @@ Tensor randperm(std::int64_t n, Generator& g = default_generator(), SourceLine a
   auto* const p = r.template data_ptr<std::int64_t>(at);
   const auto* const drawn = u.template data_ptr<double>(at);
   const auto other = [drawn](std::int64_t k) { return static_cast<std::int64_t>(drawn[k] * static_cast<double>(k + 1)); };
-  constexpr std::int64_t ahead = 24;  // places that memory brings meanwhile
+  constexpr std::int64_t ahead = 24;  // so many exchanges ahead memory is fetched
   for (std::int64_t k = n - 1; k > 0; --k) {
     if (k > ahead) __builtin_prefetch(p + other(k - ahead), 1);
     std::swap(p[k], p[other(k)]);
@@ -344,8 +348,11 @@ Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLin
 
 // ---- the same with numbers in place of Tensors, and as methods
 template <class = void> Tensor bernoulli(const Tensor& x, double p, Generator& g = default_generator(), SourceLine at = here()) { return empty_like(x).bernoulli_(p, g, at); }
-template <class = void> Tensor normal(const Tensor& mean, double std = 1, Generator& g = default_generator(), SourceLine at = here()) { return normal(mean, full({}, std, TensorOptions{.dtype = mean.dtype()}), g, at); }
-template <class = void> Tensor normal(double mean, const Tensor& std, Generator& g = default_generator(), SourceLine at = here()) { return normal(full({}, mean, TensorOptions{.dtype = std.dtype()}), std, g, at); }
+template <class = void> Tensor normal(const Tensor& mean, double std = 1, Generator& g = default_generator(), SourceLine at = here()) {
+  detail::need_parameter(std >= 0, "normal", "std", std, "0 or more", at);
+  return normal(mean, full({}, std, detail::on_device(mean.dtype(), mean.device()), at), g, at);
+}
+template <class = void> Tensor normal(double mean, const Tensor& std, Generator& g = default_generator(), SourceLine at = here()) { return normal(full({}, mean, detail::on_device(std.dtype(), std.device()), at), std, g, at); }
 template <class> Tensor& Tensor::bernoulli_(const Tensor& p, Generator& g, SourceLine at) { return copy_(tt::bernoulli(p.expand(shape(at), at), g, at), at); }
 template <class> Tensor& Tensor::bernoulli_(const Tensor& p, SourceLine at) { return bernoulli_(p, default_generator(), at); }
 template <class> Tensor Tensor::bernoulli(Generator& g, SourceLine at) const { return tt::bernoulli(*this, g, at); }

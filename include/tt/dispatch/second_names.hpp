@@ -32,7 +32,8 @@ namespace detail {
 template <class B, class A>
 auto times(const B& y, A alpha, SourceLine at) {
   if constexpr (Value<B>) return tt::mul(y, alpha, at);
-  else return y * alpha;
+  else if constexpr (std::is_floating_point_v<B> || std::is_floating_point_v<A> || !std::is_arithmetic_v<B>) return y * alpha;
+  else return static_cast<std::int64_t>(static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(alpha));  // as elements wrap around
 }
 }  // namespace detail
 /// x + alpha y. A whole alpha beside integers.

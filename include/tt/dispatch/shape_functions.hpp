@@ -124,7 +124,8 @@ TT_LAZY Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeA
 /// `x` with `src` in place of a diagonal.
 TT_LAZY Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
 /// `x` with `src` in place of the elements of a slice with a step.
-TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim = 0, SizeArgument start = 0, SizeArgument end = INT64_MAX, SizeArgument step = 1, SourceLine at = here());
+TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here());
+template <class = void> Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim = 0, CallLine at = here()) { return slice_scatter(x, src, dim, 0, INT64_MAX, 1, at); }
 /// The sum over axes that were broadcast, so that it is of this shape.
 TT_LAZY Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at = here());
 
@@ -138,10 +139,12 @@ TT_LAZY Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o = {}, SourceL
 /// Of elements that nobody wrote, with these strides; or with its axes in memory in this order.
 TT_LAZY Tensor empty_strided(const IntList& size, const IntList& stride, TensorOptions o = {}, SourceLine at = here());
 TT_LAZY Tensor empty_permuted(const IntList& size, const IntList& physical_layout, TensorOptions o = {}, SourceLine at = here());
-/// As many as x has, all one number; and true in all places, as no element is complex.
+/// Like x, all elements one number, or a Tensor's without axes.
 template <class = void> Tensor fill(const Tensor& x, const detail::TensorOperand& value, SourceLine at = here()) {
+  if (value.tensor && value.tensor->dim() != 0) TT_THROW(Error(Text("tt::fill: the value has shape ") << value.tensor->shape(at) << ". A number?" << at));
   return tt::where(full({}, 0, detail::on_device(DType::boolean, x.device())), x, value.beside(x).to(x.dtype(), at), at);
 }
+/// True in all places: no element is complex.
 template <class = void> Tensor isreal(const Tensor& x, SourceLine at = here()) { return ones(x.shape(at), detail::on_device(DType::boolean, x.device()), at); }
 /// Places of the lower (upper) triangle of a matrix, row by row: (2, how many) of i64.
 TT_LAZY Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());

@@ -12,14 +12,14 @@ Tensor is_among(const Tensor& elements, const Tensor& others, SourceLine at) {
   constexpr int few = 16;
   const Tensor line = others.reshape({-1}, at);
   const DType d = promote(elements.dtype(), others.dtype());
-  if (d == DType::boolean || line.size(0, at) <= few) return tt::eq(elements.unsqueeze(-1, at), line, at).any({-1}, false, at);
+  if (d == DType::boolean || line.size(0, at) <= few || elements.numel(at) <= few) return tt::eq(elements.unsqueeze(-1, at), line, at).any({-1}, false, at);
   const Tensor sorted = sort(line.to(d, at), 0, false, false, at).values, x = elements.to(d, at);
   const Tensor place = tt::minimum(searchsorted(sorted, x, false, false, at), line.size(0, at) - 1);
   return tt::eq(index_select(sorted, 0, place.reshape({-1}, at), at).reshape(x.shape(at), at), x, at);
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert, SourceLine at) {
-  const Tensor found = detail::is_among(elements, test_elements, at);
+  const Tensor found = detail::is_among(elements.detach(), test_elements.detach(), at);
   return invert ? tt::logical_not(found, at) : found;
 }
 namespace detail {

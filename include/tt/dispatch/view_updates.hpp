@@ -48,7 +48,7 @@ template <class> Tensor& Tensor::squeeze_(int dim, SourceLine at) {
   return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return x.squeeze(dim, at); });
 }
 template <class> Tensor& Tensor::squeeze_(const IntList& dim, SourceLine at) {
-  return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return tt::squeeze(x, dim, at); });
+  return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return dim.size() ? tt::squeeze(x, dim, at) : x; });
 }
 template <class> Tensor& Tensor::unsqueeze_(int dim, SourceLine at) {
   return detail::update_view(*this, "unsqueeze_", at, [&](const Tensor& x) { return x.unsqueeze(dim, at); });

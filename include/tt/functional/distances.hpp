@@ -19,6 +19,7 @@ constexpr Sym norm(const auto& x, double p, unsigned axes, bool keepdim, const c
   }
   const auto zero = x == 0;
   const Sym s = reduce<Op::sum>(tt::where(zero, p < 0 ? __builtin_inf() : 0.0, tt::pow(tt::where(zero, 1, tt::abs(x)), p)), axes, keepdim);
+  if (p < 0) return tt::pow(s, 1 / p);
   const auto none = s == 0;
   return tt::where(none, 0, tt::pow(tt::where(none, 1, s), 1 / p));
 }
@@ -35,7 +36,7 @@ struct VectorNorm {
     Axes dim{};
     bool keepdim = false;
   };
-  static constexpr OpInfo info{.name = "_vector_norm", .arguments = "input"};
+  static constexpr OpInfo info{.name = "linalg_vector_norm", .arguments = "input"};
   static constexpr Sym body(const auto& x, const Options& o) { return detail::norm(detail::need_real(x, info.name), o.ord, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
 };
 struct Normalize {

@@ -47,7 +47,7 @@ struct OptionList {
 
   constexpr OptionList() = default;
   template <class A>
-    requires(std::integral<A> || std::derived_from<A, Size>)
+    requires((std::integral<A> && !std::same_as<A, bool>) || std::derived_from<A, Size>)
   constexpr OptionList(const A& one) { push_back(number(Size(one))); }
   constexpr OptionList(std::initializer_list<SizeArgument> list) {
     for (const SizeArgument& v : list) push_back(number(v.size));

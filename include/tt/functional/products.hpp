@@ -23,6 +23,8 @@ constexpr Sym times(const Sym& x, double factor, const char* op, const char* wha
 /// beta times the first operand, repeated to the product's shape, and alpha times the product; of a beta of 0 the first one is not looked at.
 constexpr Sym add_product(const Sym& input, const Sym& product, const AddProductOptions& o, const char* op) {
   if (product.graph->failure) return product;
+  const BroadcastResult both = try_broadcast(input.shape(), product.shape());
+  if (!both.ok || both.shape != product.shape()) return {product.graph, product.graph->fail({.mistake = Mistake::shapes_do_not_broadcast, .op = op, .a = input.shape(), .b = product.shape()}, product.id)};
   const Sym wide = expanded(input, product.shape()), p = times(product, o.alpha, op, "alpha");
   return o.beta == 0 ? p : times(wide, o.beta, op, "beta") + p;
 }
@@ -88,31 +90,37 @@ struct Vecdot {
   }
 };
 
+/// beta input + alpha (mat1 mat2), of (M, K) and (K, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addmm(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
+/// beta input + alpha (mat vec), of (M, K) and (K).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addmv, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
+/// beta input + alpha times each element of a vector by each of another: (M) and (N) give (M, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addr(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addr, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
+/// beta input + alpha (batch1 batch2), a product for each matrix: (B, M, K) and (B, K, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto baddbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Baddbmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
+/// beta input + alpha times the sum of such products over the batch: (M, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addbmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
+/// Sums of products along the last axes of both.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto inner(A&& a, B&& b, CallLine at = here()) { return call_structured<Inner>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
@@ -121,6 +129,7 @@ template <class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto vdot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"vdot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 namespace linalg {
+/// Sums of products along one axis.
 template <int Dim = -1, class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto vecdot(A&& a, B&& b, CallLine at = here()) { return call_structured<Vecdot, Vecdot::Options{Dim}>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }

@@ -240,7 +240,7 @@ auto vjp(const F& f, const A&... primals) {
 }
 /// The derivatives of a Tensor-valued function by its first argument: a function that gives them in shape f(x).shape + x.shape; by rows, in
 /// reverse mode, for fewer results than arguments. jacrev<1>(f): by another argument; jacrev<0, 1>(f): a tuple, by each of these. Of a function that gives a
-/// tuple, a tuple of its results' derivatives. Complexity: as many backward passes as f(x) has elements, side by side.
+/// tuple, a tuple of its results' derivatives, each of which runs the function. Complexity: as many backward passes as f(x) has elements, side by side.
 template <int First = 0, int... More, class F>
 constexpr auto jacrev(F f, SourceLine at = here()) {
   return detail::CompiledTransform<detail::JacrevRun<F, First, More...>, detail::SymbolicJacobian<typename detail::on_symbols<F>::type, false, First, More...>>({std::move(f)}, "jacrev", at);
