@@ -200,6 +200,33 @@ TEST_CASE_TEMPLATE("long rows, sorted by their digits, have one order on any num
   }
 }
 
+TEST_CASE("long rows of narrow elements, that lie apart, and around the length from which digits are sorted") {
+  const int usual = tt::get_num_threads();
+  const Tensor x = (tt::randn({60000}, 3) * 9).to(DType::f64);
+  for (const int threads : {1, 2}) {
+    tt::set_num_threads(threads);
+    for (const DType d : {DType::f16, DType::bf16, DType::u8, DType::i8, DType::i16}) {
+      const Tensor narrow = (d == DType::u8 ? x.abs() : x).to(d);
+      const auto [values, indices] = tt::sort(narrow, 0, true);
+      const auto [wide, places] = tt::sort(narrow.to(tt::is_floating(d) ? DType::f32 : DType::i32), 0, true);
+      CHECK(values.dtype() == d);
+      CHECK(same_bits(indices, places));
+      CHECK(same_bits(values, wide.to(d)));
+    }
+    const Tensor columns = x.reshape({20000, 3});
+    CHECK(same_bits(tt::argsort(columns.select(1, 1)), tt::argsort(columns.select(1, 1).contiguous())));
+    for (const std::int64_t n : {2047, 2048, 2049}) {
+      const Tensor part = x.slice(0, 0, n);
+      check_order<double>(part, 0, false, n, tt::sort(part).values, tt::sort(part).indices);
+    }
+    const Tensor whole = tt::floor(x).to(DType::i64);
+    const tt::UniqueResult u = tt::unique(whole, true, true, true);
+    CHECK(same_bits(tt::index_select(u.values, 0, u.inverse_indices), whole));
+    CHECK(same_bits(u.counts, tt::bincount(u.inverse_indices)));
+  }
+  tt::set_num_threads(usual);
+}
+
 TEST_CASE_TEMPLATE("topk is the begin of a sort", T, float, double, std::int32_t, std::int64_t, bool) {
   on_each_system([] {
     std::uint64_t seed = 100;

@@ -907,6 +907,9 @@ TEST_CASE("isin of many") {
   CHECK(tt::isin(tt::tensor({5, 70}), tt::arange(64)).sum().item<int>() == 1);
   CHECK(tt::isin(tt::tensor({1, 2}), tt::arange(1.0, 30.5, 0.5)).all().item<bool>());  // of two dtypes
   CHECK(tt::isin(tt::zeros({0}), tt::arange(64)).numel() == 0);
+  CHECK(tt::isin(tt::tensor(7), tt::arange(64)).item<bool>());
+  const auto compiled = tt::compile([](const Tensor& x, const Tensor& among) { return tt::isin(x, among); });
+  for (const int n : {3, 20, 40}) CHECK(same_bits(compiled(tt::arange(100), tt::arange(n) * 3), tt::isin(tt::arange(100), tt::arange(n) * 3)));
 }
 
 TEST_CASE("further forms, at their edges") {

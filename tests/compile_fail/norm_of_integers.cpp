@@ -1,5 +1,5 @@
 // expect: tt: dtype is not accepted. Cast it first?
-// expect: "norm"
+// expect: "linalg_vector_norm"
 #include <tt/tt.hpp>
 
 auto f(const tt::Array<std::int32_t, 3, 4>& a) {

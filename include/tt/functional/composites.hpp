@@ -166,7 +166,7 @@ constexpr auto trace(A&& a, CallLine at = here()) { return detail::call_composit
 /// The root of the sum of squares over the axes, all if there are none. The gradient at 0 is 0.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto norm(A&& a, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{2, Axes{Dims...}}>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<Structured<VectorNorm, VectorNorm::Options{2, Axes{Dims...}}>, A> norm(A&& a, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{2, Axes{Dims...}}>(at, static_cast<A&&>(a)); }
 /// The norm of the difference of two values.
 template <double P = 2.0, class A, class B>
   requires detail::CompiledValues<A, B>
@@ -175,7 +175,7 @@ namespace linalg {
 /// (sum |x|^P)^(1 / P) over the axes, all if there are none; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0.
 template <double P, int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto vector_norm(A&& a, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{P, Axes{Dims...}}>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<Structured<VectorNorm, VectorNorm::Options{P, Axes{Dims...}}>, A> vector_norm(A&& a, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{P, Axes{Dims...}}>(at, static_cast<A&&>(a)); }
 }  // namespace linalg
 /// The variance over the axes (all if none), divided by n - 1, and the mean.
 template <int... Dims, class A>
@@ -192,7 +192,7 @@ constexpr auto aminmax(A&& a, CallLine at = here()) { return std::tuple(amin<Dim
 /// The mean of those that are not NaN.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto nanmean(A&& a, CallLine at = here()) { return call_structured<Nanmean, ReductionOptions{Axes{Dims...}}>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<Structured<Nanmean, ReductionOptions{Axes{Dims...}}>, A> nanmean(A&& a, CallLine at = here()) { return call_structured<Nanmean, ReductionOptions{Axes{Dims...}}>(at, static_cast<A&&>(a)); }
 /// softmax of -x along one axis.
 template <int Dim, class A>
   requires detail::CompiledValues<A>

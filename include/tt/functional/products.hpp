@@ -93,37 +93,37 @@ struct Vecdot {
 /// beta input + alpha (mat1 mat2), of (M, K) and (K, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
-constexpr auto addmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+constexpr CalledStructured<Structured<Addmm, AddProductOptions{Beta, Alpha}>, I, A, B> addmm(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// beta input + alpha (mat vec), of (M, K) and (K).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
-constexpr auto addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
+constexpr CalledStructured<Structured<Addmv, AddProductOptions{Beta, Alpha}>, I, A, B> addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addmv, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// beta input + alpha times each element of a vector by each of another: (M) and (N) give (M, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
-constexpr auto addr(I&& input, A&& a, B&& b, CallLine at = here()) {
+constexpr CalledStructured<Structured<Addr, AddProductOptions{Beta, Alpha}>, I, A, B> addr(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addr, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// beta input + alpha (batch1 batch2), a product for each matrix: (B, M, K) and (B, K, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
-constexpr auto baddbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+constexpr CalledStructured<Structured<Baddbmm, AddProductOptions{Beta, Alpha}>, I, A, B> baddbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Baddbmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// beta input + alpha times the sum of such products over the batch: (M, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
-constexpr auto addbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+constexpr CalledStructured<Structured<Addbmm, AddProductOptions{Beta, Alpha}>, I, A, B> addbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addbmm, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// Sums of products along the last axes of both.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto inner(A&& a, B&& b, CallLine at = here()) { return call_structured<Inner>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr CalledStructured<WithDefaults<Inner>, A, B> inner(A&& a, B&& b, CallLine at = here()) { return call_structured<Inner>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (K) x (K).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
@@ -132,7 +132,7 @@ namespace linalg {
 /// Sums of products along one axis.
 template <int Dim = -1, class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto vecdot(A&& a, B&& b, CallLine at = here()) { return call_structured<Vecdot, Vecdot::Options{Dim}>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr CalledStructured<Structured<Vecdot, Vecdot::Options{Dim}>, A, B> vecdot(A&& a, B&& b, CallLine at = here()) { return call_structured<Vecdot, Vecdot::Options{Dim}>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 }  // namespace linalg
 
 }  // namespace tt
