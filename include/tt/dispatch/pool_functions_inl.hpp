@@ -14,7 +14,8 @@ struct WindowAxis {
   template <class = void>
   static WindowAxis of(const char* op, std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation, bool ceil_mode, SourceLine at) {
     WindowAxis w{kernel, stride, padding, dilation, n, 0, padding};
-    if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2)
+    constexpr std::int64_t most = INT32_MAX;  // as PyTorch's
+    if (kernel < 1 || kernel > most || stride < 1 || dilation < 1 || dilation > most || padding < 0 || padding > kernel / 2)
       TT_THROW(Error(Text("tt::") << op << ": kernel " << kernel << ", stride " << stride << ", padding " << padding << ", dilation " << dilation << ". Padding is at most half of the kernel." << at));
     const std::int64_t reach = dilation * (kernel - 1) + 1, room = n + 2 * padding - reach;
     if (room < 0) TT_THROW(Error(Text("tt::") << op << ": a window of " << reach << " does not fit " << n << " elements and padding " << padding << "." << at));
