@@ -131,8 +131,8 @@ template <class> Tensor Tensor::lcm(const Tensor& o, SourceLine at) const { retu
 template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::add(const B& o, A alpha, SourceLine at) const { return tt::add(*this, o, alpha, at); }
 template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::sub(const B& o, A alpha, SourceLine at) const { return tt::sub(*this, o, alpha, at); }
 template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(const Tensor& o, A alpha, SourceLine at) { return add_(tt::mul(o, alpha, at), at); }
-template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(B o, A alpha, SourceLine at) { return add_(detail::times(o, alpha, at), at); }
-template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(B o, A alpha, SourceLine at) { return sub_(detail::times(o, alpha, at), at); }
+template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(B o, A alpha, SourceLine at) { return add_(detail::scaled_operand(o, alpha, at), at); }
+template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(B o, A alpha, SourceLine at) { return sub_(detail::scaled_operand(o, alpha, at), at); }
 template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(const Tensor& o, A alpha, SourceLine at) { return sub_(tt::mul(o, alpha, at), at); }
 template <class> Tensor Tensor::igamma(const Tensor& o, SourceLine at) const { return tt::igamma(*this, o, at); }
 template <class> Tensor Tensor::igammac(const Tensor& o, SourceLine at) const { return tt::igammac(*this, o, at); }

@@ -29,8 +29,9 @@ template <class = void> bool is_same_size(const Tensor& a, const Tensor& b, Sour
 
 // ---- with a further argument
 namespace detail {
+/// A Tensor or a number times alpha.
 template <class B, class A>
-auto times(const B& y, A alpha, SourceLine at) {
+auto scaled_operand(const B& y, A alpha, SourceLine at) {
   if constexpr (Value<B>) return tt::mul(y, alpha, at);
   else if constexpr (std::is_floating_point_v<B> || std::is_floating_point_v<A> || !std::is_arithmetic_v<B>) return y * alpha;
   else return static_cast<std::int64_t>(static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(alpha));  // as elements wrap around
@@ -39,11 +40,11 @@ auto times(const B& y, A alpha, SourceLine at) {
 /// x + alpha y. A whole alpha beside integers.
 template <class B, class A>
   requires std::is_arithmetic_v<A>
-Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, detail::times(y, alpha, at), at); }
+Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, detail::scaled_operand(y, alpha, at), at); }
 /// x - alpha y.
 template <class B, class A>
   requires std::is_arithmetic_v<A>
-Tensor sub(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, detail::times(y, alpha, at), at); }
+Tensor sub(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, detail::scaled_operand(y, alpha, at), at); }
 template <class B, class A>
   requires std::is_arithmetic_v<A>
 Tensor subtract(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, y, alpha, at); }
