@@ -371,7 +371,7 @@ class BasicGenerator {
     if (c < 0) return -1;
     const Shape ab = tt::try_broadcast(shape(a), shape(b)).shape;
     if (!tt::try_broadcast(ab, shape(c)).ok) return -1;
-    if (r_.chance(0.3)) return g().call(tt::op_def<tt::Clamp>, {a, b, c});
+    if (r_.chance(0.3)) return g().call(tt::op_def<tt::ClampBetween>, {a, b, c});
     return g().elementwise(Op::fma, {a, b, c});
   }
   constexpr int integer_op() {

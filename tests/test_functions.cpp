@@ -938,5 +938,10 @@ TEST_CASE("further forms, at their edges") {
   CHECK(tt::norm(tt::tensor({INFINITY, INFINITY}), -1).item() == INFINITY);
   CHECK(tt::norm(tt::tensor({0.0, 2.0}), -1).item() == 0);
   CHECK(message([&] { (void)tt::addmm(tt::ones({3}), a, a); }).starts_with("tt::addmm: shapes do not broadcast: (3,) and (2, 2)"));
-  CHECK(message([&] { (void)tt::addmm(i.reshape({3, 1}), i.reshape({3, 1}), i.reshape({1, 3}), 0.5); }).starts_with("tt::addmm: "));
+  const Tensor column = i.reshape({3, 1}), line = i.reshape({1, 3}), square = column.expand({3, 3});
+  CHECK(message([&] { (void)tt::addr(square, i, i, 0.5); }).starts_with("tt::addr: "));
+  CHECK(same_bits(tt::addmm(square, column, line, 1.75, 2.5), tt::addmm(square, column, line, 1, 2)));  // of integers the whole part
+  CHECK(message([&] { (void)tt::addmm(square, column, line, 1e30); }).starts_with("tt::addmm: option is out of range: beta"));
+  const Tensor truth = tt::tensor({1.0, 0.0}) > 0;
+  CHECK(same_bits(tt::addr(truth, truth, truth, 3, 2), truth.reshape({2, 1}).logical_and(truth).logical_or(truth)));
 }

@@ -377,3 +377,79 @@ TEST_CASE("a bound that is NaN gives NaN, and other values at the ends of what f
   check_near(tt::call("lp_pool1d", {tt::arange(1, 7).reshape({1, 1, 6}), 2.0, 2}), {std::sqrt(5.0), 5.0, std::sqrt(61.0)}, 1e-6);
   CHECK_THROWS_AS((void)tt::masked_scatter(tt::zeros({3}), tt::tensor({1, 1, 1}).to(DType::boolean), tt::ones({2})), tt::Error);
 }
+
+TEST_CASE("a number goes to the device of the Tensor beside it") {
+  const Tensor x = tt::empty({3, 4}, {.device = {tt::DeviceType::meta, 0}}), i = tt::empty({5}, {.dtype = DType::i64, .device = {tt::DeviceType::meta, 0}});
+  CHECK(tt::quantile(x, 0.5).is_meta());
+  CHECK(tt::nanquantile(x, 0.25, 1).shape() == tt::Shape{3});
+  for (const Tensor& slope : tt::gradient(x)) CHECK((slope.is_meta() && slope.shape() == x.shape()));
+  CHECK(tt::call("gcd", {i, 4}).is_meta());
+  CHECK(tt::call("special.zeta", {x, 2.0}).is_meta());
+  CHECK(tt::call("special.hermite_polynomial_h", {x, 3}).shape() == x.shape());
+  CHECK(tt::linalg::lu(x).L.is_meta());
+  CHECK(tt::lcm(tt::tensor(4), i).is_meta());
+  const Tensor square = tt::empty({3, 3}, x.options());
+  const auto factors = tt::linalg::lu_factor(square);
+  CHECK(tt::linalg::lu_solve(factors.LU, factors.pivots, square).is_meta());
+}
+
+TEST_CASE("normalisations with what they subtract and multiply by") {
+  const Tensor x = tt::rand({2, 4, 3}, 1).to(DType::f64), w = tt::rand({4}, 2).to(DType::f64);
+  const auto layer = tt::native_layer_norm(x, {4, 3}, {}, {}, 1e-3);
+  CHECK(same_bits(layer.output, tt::layer_norm(x, {4, 3}, {}, {}, 1e-3)));
+  CHECK(layer.mean.shape() == tt::Shape{2, 1, 1});
+  check_near(layer.output, numbers((x - layer.mean) * layer.rstd));
+  const auto group = tt::native_group_norm(x, {}, {}, 2, 4, 3, 2, 1e-3);
+  check_near(group.output, numbers(((x.reshape({2, 2, 6}) - group.mean.unsqueeze(-1)) * group.rstd.unsqueeze(-1)).reshape({2, 4, 3})));
+  const auto batch = tt::native_batch_norm(x, w, {}, {}, {}, true, 0.1, 1e-3);
+  check_near(batch.output, numbers((x - batch.mean.unsqueeze(-1)) * batch.rstd.unsqueeze(-1) * w.unsqueeze(-1)));
+  CHECK(tt::native_batch_norm(x, w, {}, tt::zeros({4}, DType::f64), tt::ones({4}, DType::f64), false, 0.1, 1e-3).mean.numel() == 0);
+  CHECK_THROWS_AS((void)tt::native_group_norm(x, {}, {}, 2, 4, 4, 2, 1e-3), tt::Error);
+  CHECK_THROWS_AS((void)tt::native_group_norm(x, {}, {}, 2, 4, INT64_MAX, 2, 1e-3), tt::Error);
+  const Tensor leaf = x.detach().requires_grad_();  // which of the three have a gradient is PyTorch's choice
+  CHECK_FALSE(tt::native_layer_norm(leaf, {4, 3}, {}, {}, 1e-3).mean.requires_grad());
+  CHECK(tt::native_group_norm(leaf, {}, {}, 2, 4, 3, 2, 1e-3).rstd.requires_grad());
+  CHECK_FALSE(tt::native_batch_norm(leaf, {}, {}, {}, {}, true, 0.1, 1e-3).rstd.requires_grad());
+}
+
+TEST_CASE("sizes at the end of 64 bits wrap around") {
+  using tt::Size;
+  static_assert((Size(INT64_MIN) - 2).value() == INT64_MAX - 1 && (Size(INT64_MAX) + Size(1)).value() == INT64_MIN && (Size(INT64_MAX) * 2).value() == -2);
+  static_assert((Size(INT64_MIN) / -1).value() == INT64_MIN && (Size(INT64_MIN) % -1).value() == 0 && (Size(7) / -1).value() == -7 && (Size(7) % -1).value() == 0 && (-Size(INT64_MIN)).value() == INT64_MIN);
+  CHECK(tt::tril_indices(INT64_MAX, 0).shape() == tt::Shape{2, 0});
+  CHECK(numbers(tt::triu_indices(2, 3, INT64_MIN)) == numbers(tt::triu_indices(2, 3, -5)));
+  CHECK_THROWS_AS((void)tt::one_hot(tt::full({1}, INT64_MAX, {.dtype = DType::i64})), tt::Error);
+}
+
+TEST_CASE("second derivatives where factors are 0, and of i1 at 0") {
+  // d2 (x s) / dx ds is 1, whichever of the two is 0; of three factors with two zeros it is the third one
+  const Tensor place = tt::tensor({0.0}).to(DType::i64), places = tt::tensor({0.0, 0.0}).to(DType::i64);
+  const auto mixed = [](const Tensor& x, const Tensor& index, const Tensor& src) {
+    const auto product = [&](const Tensor& a, const Tensor& b) { return tt::scatter_reduce(a, 0, index, b, tt::ScatterReduction::prod).sum(); };
+    return numbers(tt::grad<1>([&](const Tensor& a, const Tensor& b) { return tt::grad<0>(product)(a, b).sum(); })(x, src));
+  };
+  for (const double x : {0.0, 3.0})
+    for (const double s : {0.0, 2.0}) CHECK(mixed(reals({x}), place, reals({s})) == Numbers{1});
+  CHECK(mixed(reals({0}), places, reals({0, 5})) == Numbers{5, 0});
+  CHECK(mixed(reals({2}), places, reals({0, 5})) == Numbers{5, 0});
+  const auto second = [](const Tensor& t) { return tt::grad([](const Tensor& u) { return tt::grad([](const Tensor& v) { return tt::special::i1(v).sum(); })(u).sum(); })(t); };
+  CHECK(numbers(second(reals({0}))) == Numbers{0});
+  CHECK(std::isfinite(numbers(second(reals({1e-3})))[0]));
+}
+
+TEST_CASE("addr of several dtypes is computed in the one that holds them") {
+  const Tensor whole = tt::ones({1, 1}, DType::i64), real = tt::ones({1}, DType::f32), truth = tt::ones({1}, DType::boolean), one = tt::ones({1}, DType::i64);
+  CHECK(numbers(tt::addr(whole, real, real, 2.5)) == Numbers{3.5});
+  CHECK(numbers(tt::addr(truth.reshape({1, 1}), one, one, 2)) == Numbers{3});
+  CHECK(numbers(tt::addr(whole, truth, truth, 1, 3)) == Numbers{4});
+  CHECK(tt::addr(whole, one, real, 1, 0.5).dtype() == DType::f32);
+  CHECK_THROWS_AS((void)tt::addr(whole, one, one, 0.5), tt::Error);
+}
+
+TEST_CASE("what is NaN in one row stays NaN in the gradients of distances by products") {
+  const Tensor a = tt::rand({30, 3}, 1).to(DType::f64), b = tt::rand({30, 3}, 2).to(DType::f64);
+  const Tensor x = tt::where(tt::arange(90).reshape({30, 3}) == 0, NAN, a).requires_grad_();
+  tt::cdist(x, b, 2, tt::EuclidDistance::use_mm_for_euclid_dist).sum().backward();
+  CHECK(numbers(x.grad().isnan().sum({1})).front() == 3);
+  CHECK(numbers(x.grad().isnan().sum())[0] == 3);
+}

@@ -1,6 +1,6 @@
 // Operators by name against what PyTorch gives for its own samples: values, dtypes, shapes and gradients, eager; and inside a compiled function the bits of
 // the eager call. tests/operators_left.txt lists the operators of which some case differs or is missing, each with its reason; one that is not listed must agree in
-// all cases, and one that agrees must not be listed. Calls that PyTorch refuses (tests/data/operator_errors.txt) are errors here; operators of which some
+// all cases, and one that agrees must not be listed. The same of cases at the edges (tests/data/edge_operators.txt, tests/edge_operators_left.txt). Calls that PyTorch refuses (tests/data/operator_errors.txt) are errors here; operators of which some
 // such call means something are in tests/operator_errors_left.txt.
 #include "operator_cases.hpp"
 
@@ -10,12 +10,20 @@
 
 using namespace operator_cases;
 
-TEST_CASE("operators by name give what PyTorch gives") {
-  std::set<std::string> left, without;
-  std::ifstream list("tests/operators_left.txt");
+namespace {
+
+/// Names at the beginnings of lines, but of remarks.
+std::set<std::string> names_in(const char* path) {
+  std::set<std::string> names;
+  std::ifstream list(path);
   for (std::string line; std::getline(list, line);)
-    if (!line.empty() && line[0] != '#') left.insert(line.substr(0, line.find(' ')));
-  Cases cases("tests/data/operators.txt");
+    if (!line.empty() && line[0] != '#') names.insert(line.substr(0, line.find(' ')));
+  return names;
+}
+/// Every case of a file agrees, but for some of the operators that a list names.
+void check_cases(const char* path, const char* path_of_left, int at_least) {
+  std::set<std::string> left = names_in(path_of_left), without;
+  Cases cases(path);
   std::map<std::string, std::array<int, 2>> passed;
   std::map<std::string, std::string> first;
   int all = 0;
@@ -37,7 +45,7 @@ TEST_CASE("operators by name give what PyTorch gives") {
     good += why.empty();
     if (!why.empty() && !first.contains(c.name)) first[c.name] = why;
   }
-  REQUIRE(all > 2500);
+  REQUIRE(all >= at_least);
   int whole = 0;
   if (!without.empty()) MESSAGE("LAPACK is not installed: " << without.size() << " operators were left out [SKIPPED linalg]");
   for (const auto& [name, count] : passed) {
@@ -49,6 +57,11 @@ TEST_CASE("operators by name give what PyTorch gives") {
   }
   MESSAGE(whole << " of " << passed.size() << " operators agree in all of " << all << " cases");
 }
+
+}  // namespace
+
+TEST_CASE("operators by name give what PyTorch gives") { check_cases("tests/data/operators.txt", "tests/operators_left.txt", 2500); }
+TEST_CASE("so they do at NaN, infinities, zeros and where operands are equal, with gradients") { check_cases("tests/data/edge_operators.txt", "tests/edge_operators_left.txt", 250); }
 
 TEST_CASE("what PyTorch refuses is refused") {
   std::map<std::string, std::string> left;

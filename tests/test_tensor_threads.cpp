@@ -205,4 +205,23 @@ TEST_CASE("a child of fork makes sizes though another thread was making some") {
 #endif
 }
 
+TEST_CASE("threads share the rows that are written by index") {
+  const int threads = tt::get_num_threads();
+  for (const tt::IntList& shape : {tt::IntList{300, 64}, tt::IntList{4, 300, 16}}) {
+    const int dim = shape.size() == 3 ? 1 : 0;
+    const Tensor x = tt::rand(shape, 1), index = tt::randint(0, 300, {2000});
+    tt::IntList rows = shape;
+    rows.set(dim, tt::Size(2000));
+    const Tensor source = tt::rand(rows, 2);
+    tt::set_num_threads(1);
+    const Tensor added = tt::index_add(x, dim, index, source), copied = tt::index_copy(x, dim, index, source);
+    tt::set_num_threads(3);
+    CHECK(same_bits(tt::index_add(x, dim, index, source), added));
+    CHECK(same_bits(tt::index_copy(x, dim, index, source), copied));
+  }
+  const Tensor none = tt::zeros({0, 5, 8}), index = tt::randint(0, 5, {7});
+  CHECK(tt::index_add(none, 1, index, tt::zeros({0, 7, 8})).shape() == none.shape());
+  tt::set_num_threads(threads);
+}
+
 }  // namespace

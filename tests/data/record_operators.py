@@ -1,12 +1,12 @@
 # Writes tests/data/operators.txt: what PyTorch gives for its own samples of operators, with gradients; operator_errors.txt, calls that it refuses;
-# and drawn_operators.txt, calls whose elements are of chance. For who changes the set; tests read the files.
-#   cd tests/data; python3 record_operators.py operators.txt operator_errors.txt drawn_operators.txt     (needs torch, numpy, expecttest)
+# drawn_operators.txt, calls whose elements are of chance; and edge_operators.txt, calls with NaN, infinities, zeros and equals. For who changes the set; tests read the files.
+#   cd tests/data; python3 record_operators.py operators.txt operator_errors.txt drawn_operators.txt edge_operators.txt     (needs torch, numpy, expecttest)
 import math
 import sys
 import warnings
 
 import torch
-from torch.testing._internal.common_methods_invocations import UnaryUfuncInfo, op_db
+from torch.testing._internal.common_methods_invocations import BinaryUfuncInfo, UnaryUfuncInfo, op_db
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
@@ -149,6 +149,9 @@ def more():
     yield "slice_scatter", torch.slice_scatter, [x(5, 3), x(2, 3)], {"dim": 0, "start": 1, "end": 5, "step": 2}
     yield "fma", lambda a, b, c: a * b + c, [x(3), x(3), x(3)]
     yield "zero", torch.zeros_like, [x(3, 2)]
+    yield "native_layer_norm", torch.native_layer_norm, [x(2, 3, 4), [3, 4], x(3, 4), None, 1e-5]
+    yield "native_group_norm", torch.native_group_norm, [x(2, 4, 3), x(4), x(4), 2, 4, 3, 2, 1e-5]
+    yield "native_batch_norm", torch.native_batch_norm, [x(3, 2, 4), x(2), None, None, None, True, 0.1, 1e-5]
     yield "clamp", torch.clamp, [x(3, 4), -0.5, 0.5]
     yield "clamp", torch.clamp, [x(3, 4)], {"min": x(4)}
     yield "clamp", torch.clamp, [i(1, 5, -3)], {"max": 2.5}
@@ -287,6 +290,43 @@ def drawn():
     yield "new_empty_strided", lambda t, *a: t.new_empty_strided(*a), [x(2), [2, 3], [1, 2]]
 
 
+def edges():
+    """Functions at NaN, infinities, signed zeros and kinks, and where operands or elements are equal: values and gradients."""
+    f = torch.nn.functional
+    t = lambda v: torch.tensor(v, dtype=torch.float64)
+    nan, inf = math.nan, math.inf
+    x = t([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, -3.0, 6.0, 20.0, -20.0, 800.0, -800.0, inf, -inf, nan])
+    few = [0.0, -0.0, 1.0, -1.0, 2.0, inf, -inf, nan]
+    a, b = t(few).repeat_interleave(len(few)), t(few).repeat(len(few))
+    for op in sorted(op_db, key=lambda o: (o.name, o.variant_test_name)):
+        if not op.supports_autograd or torch.float64 not in op.dtypes or op.name.startswith(LEFT_OUT) or op.variant_test_name:
+            continue
+        if isinstance(op, UnaryUfuncInfo) or (op.name.startswith("nn.functional.") and "loss" not in op.name):
+            yield op.name, op.op, [x]
+        elif isinstance(op, BinaryUfuncInfo):
+            yield op.name, op.op, [a, b]
+    for name in ("smooth_l1_loss", "huber_loss", "mse_loss", "l1_loss", "hinge_embedding_loss", "soft_margin_loss", "poisson_nll_loss"):
+        yield "nn.functional." + name, getattr(f, name), [a, b], {"reduction": "none"}
+    unit = t([0.0, 1.0, 0.5, 0.25])
+    yield "nn.functional.binary_cross_entropy", f.binary_cross_entropy, [unit.repeat_interleave(4), unit.repeat(4)], {"reduction": "none"}
+    yield "nn.functional.margin_ranking_loss", f.margin_ranking_loss, [t([1, 2, nan]), t([1, 1, 1]), t([1, 1, 1])], {"reduction": "none"}
+    for low, high in ((-1.0, 1.0), (0.0, inf), (1.0, -1.0), (nan, 1.0), (None, 2.0), (-3.0, None), (0.5, 0.5)):
+        yield "clamp", torch.clamp, [x, low, high]
+    three = t([0.0, 1.0, 2.0, nan])
+    yield "clamp", torch.clamp, [three.repeat_interleave(16), three.repeat_interleave(4).repeat(4), three.repeat(16)]
+    yield "clamp_min", torch.clamp_min, [x, 1.0]
+    yield "clamp_max", torch.clamp_max, [x, 1.0]
+    for bound in ("clamp_min", "clamp_max"):
+        yield bound, getattr(torch, bound), [a, b]
+    for name in ("amax", "amin", "max", "min", "prod", "cumprod", "logsumexp", "std", "var", "mean", "median", "nanmedian", "nansum", "cummax", "cummin", "softmax", "norm"):
+        for row in ([1, 1, 0], [nan, 1, nan], [-inf, -inf, -inf], [0, 0, 0], [0, 2, 0], [0, 2, 3], [5, 5, 5], [nan, nan, nan]):
+            own = [0] if name in ("cumprod", "logsumexp", "cummax", "cummin", "softmax") else []
+            yield name, getattr(torch, name), [t(row), *own]
+    for order in (0.0, 1.0, 2.0, 3.0, inf, -inf):
+        for row in ([1, -1, 0], [0, 0, 0], [2, -2, 1]):
+            yield "linalg.vector_norm", torch.linalg.vector_norm, [t(row), order]
+
+
 def write(out, name, text):
     out.write("case %s\n%send\n" % (name, "".join(line.rstrip() + "\n" for line in text.splitlines())))
 
@@ -350,3 +390,13 @@ with open(sys.argv[3], "w") as out:
     for name, function, arguments, *named in drawn():
         zeros = lambda *a, **k: [torch.zeros(t.shape, dtype=t.dtype) for t in leaves(function(*a, **k))]
         write(out, name, called(zeros, arguments, named[0] if named else {}, False))
+
+ELEMENTS = MANY
+with open(sys.argv[4], "w") as out:
+    out.write("# What PyTorch %s gives at NaN, infinities, zeros and equals; made by record_operators.py.\n" % torch.__version__.split("+")[0])
+    for name, function, arguments, *named in edges():
+        try:
+            text = called(function, arguments, named[0] if named else {}, True)
+        except Exception:  # a function that needs more arguments
+            continue
+        write(out, name, text)

@@ -36,26 +36,26 @@ class Size {
   constexpr bool is_expression() const { return capture_ != 0 && detail::capture_mode && detail::capture_mode->capture_number == capture_; }
 
   friend constexpr Size operator+(const Size& a, const Size& b) {
-    const std::int64_t v = a.value_ + b.value_;
+    const std::int64_t v = wrapped(bits(a) + bits(b));
     return plain(a, b) ? Size(v) : are_tame(a, b) ? made(v, a.extent() + b.extent(), a, b) : looked_at(v, a, b);
   }
   friend constexpr Size operator-(const Size& a, const Size& b) {
-    const std::int64_t v = a.value_ - b.value_;
+    const std::int64_t v = wrapped(bits(a) - bits(b));
     return plain(a, b) ? Size(v) : are_tame(a, b) ? made(v, a.extent() - b.extent(), a, b) : looked_at(v, a, b);
   }
   friend constexpr Size operator*(const Size& a, const Size& b) {
-    const std::int64_t v = a.value_ * b.value_;
+    const std::int64_t v = wrapped(bits(a) * bits(b));
     return plain(a, b) ? Size(v) : are_tame(a, b) ? made(v, a.extent() * b.extent(), a, b) : looked_at(v, a, b);
   }
   /// Towards 0, as of integers.
   friend constexpr Size operator/(const Size& a, const Size& b) {
-    if (plain(a, b)) return Size(a.value_ / b.value_);
-    if (!are_tame(a, b) || b <= Size(0)) return looked_at(std::int64_t{a} / std::int64_t{b}, a, b);
+    if (plain(a, b)) return Size(quotient(a.value_, b.value_));
+    if (!are_tame(a, b) || b <= Size(0)) return looked_at(quotient(a, b), a, b);
     const bool negative = a < Size(0);
     const Extent q = floor_div(negative ? Extent(0) - a.extent() : a.extent(), b.extent());
     return made(a.value_ / b.value_, negative ? Extent(0) - q : q, a, b);
   }
-  friend constexpr Size operator%(const Size& a, const Size& b) { return plain(a, b) ? Size(a.value_ % b.value_) : a - a / b * b; }
+  friend constexpr Size operator%(const Size& a, const Size& b) { return plain(a, b) && b.value_ != -1 ? Size(a.value_ % b.value_) : a - a / b * b; }
   constexpr Size operator-() const { return Size(0) - *this; }
 
   friend constexpr bool operator==(const Size& a, const Size& b) {
@@ -117,6 +117,10 @@ class Size {
   std::uint64_t capture_ = 0;  ///< of which the symbols are; 0: a plain number
   SourceLine at_{};
 
+  /// Results too large for 64 bits wrap around: an op may be given INT64_MIN, and looks at it only after some arithmetic.
+  static constexpr std::uint64_t bits(const Size& a) { return static_cast<std::uint64_t>(a.value_); }
+  static constexpr std::int64_t wrapped(std::uint64_t b) { return static_cast<std::int64_t>(b); }
+  static constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) { return b == -1 ? wrapped(0 - static_cast<std::uint64_t>(a)) : a / b; }
   static constexpr bool plain(const Size& a, const Size& b) { return (a.capture_ | b.capture_) == 0; }
   /// Numbers that no size can be: expressions have no room for them, and differences overflow.
   static constexpr bool are_tame(const Size& a, const Size& b) {

@@ -61,7 +61,7 @@ inline const char* wrong_value(std::string_view type, const BoxedValue& v, bool 
     return most == 1 ? "one integer is expected" : most == 2 ? "one integer or two are expected" : "one integer or three are expected";
   }
   if (type == "float[]") return v.is_reals() || v.is_list() || v.is_number() ? nullptr : "a list of numbers is expected";
-  if (type == "float") return v.is_number() ? nullptr : "a number is expected";
+  if (type == "float" || type == "number") return v.is_number() ? nullptr : "a number is expected";
   if (type == "bool") return v.is_boolean() ? nullptr : "true or false is expected";
   if (type == "Scalar|str") return v.is_number() || v.is_text() ? nullptr : "a number or a word is expected";
   if (type == "str") return v.is_text() ? nullptr : "a word is expected";
@@ -101,7 +101,7 @@ inline BoxedValue default_value(const char* op, std::string_view type, std::stri
     if (type.starts_with("int[") && read_default(text, list)) return list;
   } else if (double number = 0; read_default(text, number)) {
     std::int64_t whole = 0;
-    if (type == "Scalar" && read_default(text, whole)) return whole;
+    if ((type == "Scalar" || type == "number") && read_default(text, whole)) return whole;
     return number;
   }
   TT_THROW(Error(Text("tt::call: ") << op << ": a default of its schema is of another type."));

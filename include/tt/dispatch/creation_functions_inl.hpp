@@ -64,17 +64,17 @@ Tensor triangle_indices(std::int64_t row, std::int64_t col, const Holds& holds, 
   if (__builtin_mul_overflow(row, col, &places)) places = INT64_MAX;
   need_places("tril_indices, triu_indices", places, at);
   std::vector<std::int64_t> rows, columns;
-  for (std::int64_t i = 0; i < row; ++i)
+  for (std::int64_t i = 0; places > 0 && i < row; ++i)
     for (std::int64_t j = 0; j < col; ++j)
-      if (holds(i, j)) rows.push_back(i), columns.push_back(j);
+      if (holds(j - i)) rows.push_back(i), columns.push_back(j);
   return stack({index_table(rows, {}), index_table(columns, {})}, 0, at);
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
-  return detail::triangle_indices(row, col, [&](std::int64_t i, std::int64_t j) { return j <= i + offset; }, at);
+  return detail::triangle_indices(row, col, [&](std::int64_t diagonal) { return diagonal <= offset; }, at);
 }
 TT_LAZY_DEFINITION Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
-  return detail::triangle_indices(row, col, [&](std::int64_t i, std::int64_t j) { return j >= i + offset; }, at);
+  return detail::triangle_indices(row, col, [&](std::int64_t diagonal) { return diagonal >= offset; }, at);
 }
 
 }  // namespace tt

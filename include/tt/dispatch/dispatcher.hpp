@@ -92,13 +92,13 @@ inline int edit_distance(const char* a, const char* b) {
   return row[n];
 }
 
-/// The arguments of an operator's schema, one after the other, in PyTorch's schema language; a Scalar is a number or a Tensor:
+/// The arguments of an operator's schema, one after the other, in PyTorch's schema language; a Scalar is a number or a Tensor, a number is never a Tensor:
 /// "Tensor input, Scalar alpha=1, Tensor? weight=None, int[2] stride=1, int[] dim=[], float eps=1e-05, bool keepdim=False".
 struct SchemaReader {
   std::string_view rest;
   std::string_view type{}, name{};
   std::string_view left_out{};  ///< what is taken where it is not given; empty: it must be
-  bool is_operand() const { return type.starts_with("Tensor") || type == "Scalar"; }
+  bool is_operand() const { return type.starts_with("Tensor") || type == "Scalar" || type == "number"; }
   bool next() {
     while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',')) rest.remove_prefix(1);
     if (rest.empty()) return false;

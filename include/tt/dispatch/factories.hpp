@@ -47,6 +47,9 @@ struct TensorOptions {
 namespace detail {
 
 inline TensorOptions on_device(DType dtype, Device device) { return {dtype, decltype(TensorOptions::device)::of(device), {}}; }
+/// Moves a Tensor of rank 0 from the CPU to the device of the other one, before it is expanded.
+template <class = void>
+Tensor on_device_of(const Tensor& other, const Tensor& x, SourceLine at) { return x.dim() == 0 && x.device().type == DeviceType::cpu ? x.to(other.device(), false, at) : x; }
 /// Gradients as asked for; elements that were written on the host go to the device.
 TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o);
 /// Is a graph recorded that is to hold what factories make?

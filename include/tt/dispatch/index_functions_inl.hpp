@@ -56,7 +56,7 @@ struct Scatter {
       });
     });
   }
-  /// Of what is assigned and summed; for the rest see scatter_reduce.
+  /// Of what is assigned and summed; for the rest see ScatterProduct and scatter_reduce.
   static void derivative(const auto& s, const Options& o) {
     if (o.meeting == Meeting::sum && o.include_self) s.out[0] = s.gradient[0];
     else s.out[0] = call_with<Scatter<>>(s.at, {o.dim}, s.gradient[0], s.argument[1], zeros_like_index(s));
@@ -81,6 +81,41 @@ struct Scatter {
         default: return b;
       }
     }
+  }
+};
+
+/// Products of what meets in one place. Their derivative reads the factors, so it is an op of its own.
+template <class = void>
+struct ScatterProduct {
+  struct Options {
+    int dim = 0;
+    bool include_self = true;
+  };
+  static constexpr OpInfo info{.name = "_scatter_prod", .arguments = "input, .dim, index, src"};
+  static constexpr Batching batching = Batching::along_dim;
+  static constexpr bool keeps_values = true;
+  static Sym like(const Sym& x, const Sym& index, const Sym& src, const Options&) { return like_written(x, src, index.shape(), Scatter<>::info.name); }
+  static void kernel(Call& c, const Options& o) { Scatter<>::kernel(c, {o.dim, Meeting::prod, o.include_self}); }
+  /// By each factor the product of the others, in forms that have the right derivatives where some are 0: the whole product divided by it; for the only 0 the product of
+  /// the rest; for one of two that times the other 0.
+  static void derivative(const auto& s, const Options& o) {
+    const auto& x = s.argument[0];
+    const auto& index = s.argument[1];
+    const auto& src = s.argument[2];
+    const auto& g = s.gradient[0];
+    const auto meet = [&](const auto& to, const auto& from, Meeting m, bool self) { return call_with<Scatter<>>(s.at, {o.dim, m, self}, to, index, from); };
+    const auto at_places = [&](const auto& t) { return call_with<Gather>(s.at, {o.dim}, t, index); };
+    const auto nonzero = [](const auto& t) { return tt::where(t == 0, 1, t); };
+    const auto is_zero = [](const auto& t) { return tt::where(t == 0, 1, zero_of(t)); };
+    const auto only_zeros = [](const auto& t) { return tt::where(t == 0, t, zero_of(t)); };
+    const auto product = call_with<ScatterProduct<>>(s.at, o, x, index, src), rest = call_with<ScatterProduct<>>(s.at, o, nonzero(x), index, nonzero(src));
+    const auto count = meet(is_zero(x), is_zero(src), Meeting::sum, o.include_self), zeros = meet(only_zeros(x), only_zeros(src), Meeting::sum, o.include_self);
+    const auto others = [&](const auto& t, const auto& whole, const auto& without, const auto& how_many, const auto& sum_of_zeros) {
+      const auto beside_a_zero = tt::where(how_many == 2, (sum_of_zeros - t) * without, zero_of(t));
+      return tt::where(t == 0, tt::where(how_many == 1, without, beside_a_zero), whole / nonzero(t));
+    };
+    s.out[0] = o.include_self ? g * others(x, product, rest, count, zeros) : meet(g, zero_of(src), Meeting::assign, true);
+    s.out[2] = at_places(g) * others(src, at_places(product), at_places(rest), at_places(count), at_places(zeros));
   }
 };
 
@@ -178,6 +213,7 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
   const Tensor one = ones(src.shape(at), detail::on_device(x.dtype(), x.device()), at);
   switch (reduce) {
     case ScatterReduction::sum: return met(x, src, Meeting::sum, include_self);
+    case ScatterReduction::prod: return call_with<detail::ScatterProduct<>>(at, {dim, include_self}, x, index, src);
     case ScatterReduction::mean: {
       const Tensor sum = met(x, src, Meeting::sum, include_self), start = ones(x.shape(at), detail::on_device(x.dtype(), x.device()), at);
       const Tensor count = tt::maximum(met(include_self ? start : zeros_of(start), one, Meeting::sum, true), 1, at);
@@ -186,25 +222,15 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
     }
     default: break;
   }
-  const Meeting m = reduce == ScatterReduction::prod ? Meeting::prod : reduce == ScatterReduction::amax ? Meeting::amax : Meeting::amin;
+  const Meeting m = reduce == ScatterReduction::amax ? Meeting::amax : Meeting::amin;
   const Tensor own = x.detach(), from = src.detach(), r = met(own, from, m, include_self);
   if (!is_floating(x.dtype()) || !(x.requires_grad() || given.requires_grad() || detail::capture_mode)) return r;
-  // what is written is a function of the elements that were joined: its derivative by each of them, times how it moves
-  Tensor by_self, by_source;
-  if (m == Meeting::prod) {  // the product of the others
-    const auto without_zeros = [&](const Tensor& t) { return tt::where(t == 0, 1, t, at); };
-    const Tensor others = met(without_zeros(own), without_zeros(from), m, include_self);
-    const Tensor zeros = met((own == 0).to(x.dtype(), at), (from == 0).to(x.dtype(), at), Meeting::sum, include_self);
-    const auto by = [&](const Tensor& t, const Tensor& product, const Tensor& count) { return tt::where(count == (t == 0).to(count.dtype(), at), product / without_zeros(t), 0, at); };
-    by_self = by(own, others, zeros);
-    by_source = by(from, gather(others, dim, index, at), gather(zeros, dim, index, at));
-  } else {  // shared by those that are equal to it
-    const Tensor same = (own == r).to(x.dtype(), at), same_source = (from == gather(r, dim, index, at)).to(x.dtype(), at);
-    const Tensor self = include_self ? same : met(same, zeros_of(from), Meeting::assign, true);
-    const Tensor share = 1 / tt::maximum(met(self, same_source, Meeting::sum, true), 1, at);
-    by_self = self * share;
-    by_source = same_source * gather(share, dim, index, at);
-  }
+  // what is written is one of the elements that were joined: it is shared by those that are equal to it, and moves as these do
+  const Tensor same = (own == r).to(x.dtype(), at), same_source = (from == gather(r, dim, index, at)).to(x.dtype(), at);
+  const Tensor self = include_self ? same : met(same, zeros_of(from), Meeting::assign, true);
+  const Tensor share = 1 / tt::maximum(met(self, same_source, Meeting::sum, true), 1, at);
+  Tensor by_self = self * share;
+  const Tensor by_source = same_source * gather(share, dim, index, at);
   if (!include_self) by_self = met(by_self, zeros_of(from), Meeting::assign, true);
   const Tensor untouched = met(zeros_of(own), one, Meeting::assign, true) == 0;
   return r + call<Tangent>(at, tt::where(untouched, 1, by_self, at) * x + met(zeros_of(own), by_source * src, Meeting::sum, true));

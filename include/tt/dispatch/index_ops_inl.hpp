@@ -57,6 +57,20 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
       });
   });
 }
+/// f(n, k) for each place k of each block n before the axis. Threads share the blocks, or the rows that are written; what goes to one row keeps its order.
+template <class F>
+void each_place(const AxisBlocks& b, const std::int64_t* place, std::int64_t count, const F& f) {
+  constexpr std::int64_t worth_looking = 8;  // elements of a row: each thread looks at all places
+  if (b.outer != 1 || b.inner < worth_looking || count == 0)
+    return in_ranges(b.outer, count * b.inner, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t n = begin; n < end; ++n)
+        for (std::int64_t k = 0; k < count; ++k) f(n, k);
+    });
+  in_ranges(b.size, (count / b.size + 1) * b.inner, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = 0; k < count; ++k)
+      if (place[k] >= begin && place[k] < end) f(0, k);
+  });
+}
 TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
   const AxisBlocks b(c, o.dim);
   if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
@@ -67,9 +81,8 @@ TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
     const auto* place = index.data_ptr<std::int64_t>();
     const auto* from = source.data_ptr<T>();
     auto* to = result.data_ptr<T>();
-    for (std::int64_t n = 0; n < b.outer; ++n, to += b.size * b.inner)
-      for (std::int64_t k = 0; k < index.impl().numel; ++k, from += b.inner)
-        add_to_row(to + place[k] * b.inner, from, b.inner);
+    const std::int64_t count = index.impl().numel;
+    each_place(b, place, count, [&](std::int64_t n, std::int64_t k) { add_to_row(to + (n * b.size + place[k]) * b.inner, from + (n * count + k) * b.inner, b.inner); });
   });
 }
 TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
@@ -85,8 +98,9 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
   const std::int64_t bytes = b.inner * size_of(result.dtype());
   const auto* from = static_cast<const std::byte*>(source.data());
   auto* to = static_cast<std::byte*>(result.data());
-  for (std::int64_t n = 0; n < b.outer && bytes > 0; ++n, to += b.size * bytes)
-    for (std::int64_t k = 0; k < index.impl().numel; ++k, from += bytes) copy_memory(to + place[k] * bytes, from, static_cast<std::size_t>(bytes));
+  const std::int64_t count = index.impl().numel;
+  if (bytes > 0)
+    each_place(b, place, count, [&](std::int64_t n, std::int64_t k) { copy_memory(to + (n * b.size + place[k]) * bytes, from + (n * count + k) * bytes, static_cast<std::size_t>(bytes)); });
 }
 
 TT_INLINE void Gather::kernel(Call& c, const Options& o) {

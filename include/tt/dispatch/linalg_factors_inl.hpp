@@ -226,7 +226,7 @@ Tensor in_order(const Tensor& x, const Tensor& order, SourceLine at) {
 /// P of P[order[j], j] = 1.
 template <class = void>
 Tensor permutation(const Tensor& order, DType d, SourceLine at) {
-  return tt::eq(tt::arange(order.size(-1, at)).unsqueeze(-1, at), order.unsqueeze(-2, at), at).to(d, at);
+  return tt::eq(tt::arange(order.size(-1, at)).to(order.device()).unsqueeze(-1, at), order.unsqueeze(-2, at), at).to(d, at);
 }
 template <class = void>
 Tensor unit_like(const Tensor& x, const Size& rows, const Size& columns, SourceLine at) {

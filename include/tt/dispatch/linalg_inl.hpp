@@ -125,7 +125,7 @@ TT_LAZY_DEFINITION Tensor linalg::pinv(const Tensor& given, const Tolerances& to
 }
 TT_LAZY_DEFINITION Tensor linalg::matrix_rank(const Tensor& a, const Tolerances& tolerances, bool hermitian, SourceLine at) {
   const Tensor s = hermitian ? tt::abs(eigvalsh(a.detach(), "L", at), at) : svdvals(a.detach(), at);
-  if (s.numel(at) == 0) return zeros(s.sum({-1}, false, at).shape(at), TensorOptions{.dtype = DType::i64}, at);
+  if (s.numel(at) == 0) return zeros(s.sum({-1}, false, at).shape(at), detail::on_device(DType::i64, a.device()), at);
   return (s > detail::tolerance_of(a, s, tolerances, at)).sum({-1}, false, at);
 }
 namespace linalg {
@@ -171,7 +171,7 @@ TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, cons
   detail::broadcast_batches(a, b, at);
   const Size m = a.size(-2, at), n = a.size(-1, at);
   const Tensor left_out = empty({0}, detail::on_device(a.dtype(), a.device()));
-  LstsqResult r{{}, left_out, empty({0}, TensorOptions{.dtype = DType::i64}), left_out};
+  LstsqResult r{{}, left_out, empty({0}, detail::on_device(DType::i64, a.device())), left_out};
   bool full_rank = true;
   Tolerances tolerances;
   if (rcond.given) tolerances.rtol = full({}, rcond.value, detail::on_device(a.dtype(), a.device()), at);

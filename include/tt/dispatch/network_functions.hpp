@@ -54,6 +54,17 @@ TT_LAZY Tensor local_response_norm(const Tensor& x, int size, double alpha = 1e-
 /// Over all axes but the channels (axis 1). In training the statistics are those of the batch, and the running ones move by `momentum` towards them, in place.
 TT_LAZY Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, bool training = false, double momentum = 0.1,
                           double eps = 1e-5, SourceLine at = here());
+/// A normalisation with what it subtracted and multiplied by.
+struct NormResult {
+  Tensor output, mean, rstd;
+};
+/// mean and rstd: (..., 1, 1), the axes of normalized_shape 1 long; without a gradient, as in PyTorch.
+TT_LAZY NormResult native_layer_norm(const Tensor& x, const IntList& normalized_shape, const Tensor& weight, const Tensor& bias, double eps, SourceLine at = here());
+/// x: (N, C, ...) with HxW elements a channel; mean and rstd: (N, group), and have gradients.
+TT_LAZY NormResult native_group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t N, std::int64_t C, std::int64_t HxW, int group, double eps, SourceLine at = here());
+/// mean and rstd: (C) in training, else of no elements; without a gradient.
+TT_LAZY NormResult native_batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps,
+                                     SourceLine at = here());
 /// x1 W x2 for each of the outputs: weight (out, in1, in2).
 TT_LAZY Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {}, SourceLine at = here());
 /// Integers as rows that are 1 in that place; num_classes -1: one more than the greatest.

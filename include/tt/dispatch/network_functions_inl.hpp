@@ -158,11 +158,43 @@ TT_LAZY_DEFINITION Tensor local_response_norm(const Tensor& x, int size, double 
   const Tensor mean = is_floating(x.dtype()) ? windows.mean({-1}, false, at) : floor_divide(windows.sum({-1}, false, at), size, at);  // of integers as PyTorch's pools
   return x / tt::pow(mean * alpha + k, beta, at);
 }
+namespace detail {
+/// All axes of x but this one.
+template <class = void>
+IntList axes_but(const Tensor& x, int axis) {
+  IntList axes;
+  for (int k = 0; k < x.dim(); ++k)
+    if (k != axis) axes.push_back(k);
+  return axes;
+}
+template <class = void>
+NormResult with_statistics(const Tensor& output, const Tensor& x, const IntList& over, bool keepdim, double eps, SourceLine at) {
+  return {output, x.mean(over, keepdim, at), tt::rsqrt(x.var(over, 0, keepdim, at) + eps, at)};
+}
+}  // namespace detail
+TT_LAZY_DEFINITION NormResult native_layer_norm(const Tensor& x, const IntList& normalized_shape, const Tensor& weight, const Tensor& bias, double eps, SourceLine at) {
+  const Tensor y = layer_norm(x, normalized_shape, weight, bias, eps, at);
+  IntList over;
+  for (int k = x.dim() - static_cast<int>(normalized_shape.size()); k < x.dim(); ++k) over.push_back(k);
+  return detail::with_statistics(y, x.detach(), over, true, eps, at);
+}
+TT_LAZY_DEFINITION NormResult native_group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, std::int64_t N, std::int64_t C, std::int64_t HxW, int group, double eps, SourceLine at) {
+  std::int64_t rows = 0, elements = 0;
+  const bool overflows = __builtin_mul_overflow(N, C, &rows) || __builtin_mul_overflow(rows, HxW, &elements);
+  if (x.dim() < 2 || overflows || x.size(0, at) != N || x.size(1, at) != C || x.numel(at) != elements)
+    TT_THROW(Error(Text("tt::native_group_norm: shape ") << x.shape() << " is not " << N << " times " << C << " channels of " << HxW << " elements." << at));
+  const Tensor y = group_norm(x, group, weight, bias, eps, at);
+  return detail::with_statistics(y, x.reshape({N, group, HxW * (C / group)}, at), {2}, false, eps, at);
+}
+TT_LAZY_DEFINITION NormResult native_batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps, SourceLine at) {
+  const Tensor y = batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps, at);
+  if (training) return detail::with_statistics(y, x.detach(), detail::axes_but(x, 1), false, eps, at);
+  const Tensor nothing = empty(IntList{0}, detail::on_device(x.dtype(), x.device()));
+  return {y, nothing, nothing};
+}
 TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps, SourceLine at) {
   if (training && running_mean.defined() && running_var.defined()) {
-    IntList others;
-    for (int k = 0; k < x.dim(); ++k)
-      if (k != 1) others.push_back(k);
+    const IntList others = detail::axes_but(x, 1);
     const auto own = [](const Tensor& t) { return t.requires_grad() ? t.detach() : t; };
     Tensor mean = own(running_mean), var = own(running_var);
     mean.copy_(mean.detach() * (1 - momentum) + x.detach().mean(others, false, at) * momentum, at);
@@ -188,7 +220,9 @@ TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, Sou
   if (x.dtype() != DType::i64) TT_THROW(Error(Text("tt::one_hot: dtype is not accepted: ") << name(x.dtype()) << ". i64?" << at));
   if (num_classes < -1) TT_THROW(Error(Text("tt::one_hot: ") << num_classes << " classes." << at));
   if (num_classes <= 0 && x.numel(at) == 0) TT_THROW(Error(Text("tt::one_hot: no elements to count classes by: shape ") << x.shape() << ". Give num_classes?" << at));
-  const std::int64_t n = num_classes >= 0 ? num_classes : x.numel(at) == 0 ? 0 : x.amax({}, false, at).item<std::int64_t>(at) + 1;
+  const std::int64_t last = num_classes < 0 ? x.amax({}, false, at).item<std::int64_t>(at) : num_classes - 1;
+  if (last == INT64_MAX) TT_THROW(Error(Text("tt::one_hot: more classes than there are numbers.") << at));
+  const std::int64_t n = last + 1;
   if (!detail::is_plain(x)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
   IntList to = x.shape(at);
   to.push_back(n);
@@ -340,9 +374,19 @@ void register_network_names() {
   register_function("local_response_norm", "Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0", [](const Tensor& x, int n, double a, double b, double k, Line at) { return local_response_norm(x, n, a, b, k, at); });
   register_function("batch_norm", "Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05",
                     [](const Tensor& x, const Tensor& m, const Tensor& v, const Tensor& w, const Tensor& b, bool t, double mo, double e, Line at) { return batch_norm(x, m, v, w, b, t, mo, e, at); });
+  static constexpr auto listed = [](const NormResult& r) { return TensorList{r.output, r.mean, r.rstd}; };
+  register_function("native_layer_norm", "Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps",
+                    [](const Tensor& x, const IntList& s, const Tensor& w, const Tensor& b, double e, Line at) { return listed(native_layer_norm(x, s, w, b, e, at)); });
+  register_function("native_group_norm", "Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps",
+                    [](const Tensor& x, const Tensor& w, const Tensor& b, std::int64_t n, std::int64_t c, std::int64_t area, int g, double e, Line at) { return listed(native_group_norm(x, w, b, n, c, area, g, e, at)); });
+  register_function("native_batch_norm", "Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps",
+                    [](const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& m, const Tensor& v, bool t, double mo, double e, Line at) { return listed(native_batch_norm(x, w, b, m, v, t, mo, e, at)); });
   register_function("bilinear", "Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None", [](const Tensor& x, const Tensor& y, const Tensor& w, const Tensor& b, Line at) { return bilinear(x, y, w, b, at); });
   register_function("one_hot", "Tensor input, int num_classes=-1", [](const Tensor& x, std::int64_t n, Line at) { return one_hot(x, n, at); });
-  register_function("softmin", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return softmax(converted(-x, t, at), d, at); });
+  register_function("softmin", "Tensor input, int? dim=None, dtype? dtype=None", [](const Tensor& x, Optional<int> d, OptionalDType t, Line at) {
+    const int usual = x.dim() == 0 || x.dim() == 1 || x.dim() == 3 ? 0 : 1;  // as nn.functional chooses
+    return softmax(converted(-x, t, at), d.given ? d.value : usual, at);
+  });
   register_function("scaled_dot_product_attention", "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False",
                     [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m, double p, bool c, Optional<double> s, bool g, Line at) { return scaled_dot_product_attention(q, k, v, m, p, c, s, g, at); });
   register_function("cdist", "Tensor x1, Tensor x2, float p=2, use_mm_for_euclid_dist_if_necessary|use_mm_for_euclid_dist|donot_use_mm_for_euclid_dist? compute_mode=None",

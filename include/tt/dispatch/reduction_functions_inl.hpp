@@ -24,8 +24,8 @@ template <class = void>
 Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
   if (is_floating(x.dtype()) && x.numel(at) == 0) return full({}, std::numeric_limits<double>::quiet_NaN(), on_device(x.dtype(), x.device()), at);
   const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue<>>(all.detach(), 0, k, false, at).values;
-  if (!is_floating(x.dtype())) return m;
-  const Tensor same = all == m, n = same.sum({}, false, at);
+  if (!is_floating(x.dtype()) || !(x.requires_grad() || capture_mode)) return m;
+  const Tensor same = logical_or(all == m, logical_and(isnan(all, at), isnan(m, at), at), at), n = same.sum({}, false, at);
   return m + call<Tangent>(at, tt::where(same, all, 0, at).sum({}, false, at) / tt::maximum(n, 1, at));
 }
 
@@ -122,7 +122,7 @@ TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, TensorSpan spac
     if (step.dim() == 0) {
       IntList one;
       for (int k = 0; k < x.dim(); ++k) one.push_back(k == d ? n - 1 : Size(1));
-      h = step.to(is_floating(x.dtype()) ? x.dtype() : step.dtype(), at).expand(one, at);
+      h = detail::on_device_of(x, step, at).to(is_floating(x.dtype()) ? x.dtype() : step.dtype(), at).expand(one, at);
     } else {
       IntList along;
       for (int k = 0; k < x.dim(); ++k) along.push_back(k == d ? n - 1 : Size(1));
@@ -151,7 +151,7 @@ template <bool Lcm>
 Tensor common_divisor(const Tensor& x, const Tensor& y, SourceLine at) {
   const Tensor* both[] = {&x, &y};
   const DType d = result_dtype(both, 2);
-  const Tensor own[] = {x.to(d, at), y.to(d, at)};
+  const Tensor own[] = {on_device_of(y, x, at).to(d, at), on_device_of(x, y, at).to(d, at)};
   const TensorList wide = broadcast_tensors(own, at);
   return call_with<CommonDivisor<Lcm>>(at, {}, wide[0], wide[1]);
 }
@@ -161,7 +161,7 @@ TT_LAZY_DEFINITION Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at) {
 
 TT_LAZY_DEFINITION Tensor angle(const Tensor& given, SourceLine at) {
   const Tensor x = is_floating(given.dtype()) ? given : given.to(DType::f32, at);
-  return tt::where(isnan(x, at), x, (x < 0).to(x.dtype(), at) * 3.14159265358979323846, at);
+  return tt::where(isnan(x, at), x.detach(), (x < 0).to(x.dtype(), at) * 3.14159265358979323846, at) + call<Tangent>(at, x * 0);
 }
 TT_LAZY_DEFINITION Tensor mvlgamma(const Tensor& x, int p, SourceLine at) {
   constexpr double log_pi = 1.1447298858494001741;

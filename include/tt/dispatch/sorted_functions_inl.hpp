@@ -24,7 +24,8 @@ TT_LAZY_DEFINITION Tensor isin(const Tensor& elements, const Tensor& test_elemen
 }
 namespace detail {
 template <class = void>
-Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
+Tensor quantile_of(const Tensor& given, const Tensor& given_q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
+  const Tensor q = on_device_of(given, given_q, at);
   if (q.dim() > 1) TT_THROW(Error(Text("tt::") << op << ": q is of shape " << q.shape() << ". A number or a vector?" << at));
   if (!is_floating(given.dtype()) || q.dtype() != given.dtype())
     TT_THROW(Error(Text("tt::") << op << ": of " << name(given.dtype()) << " with q of " << name(q.dtype()) << ". Floating numbers of one dtype?" << at));

@@ -244,7 +244,7 @@ template <class F>
 Tensor pointwise(const Tensor& x, const Tensor& y, SourceLine at) {
   const Tensor both = x.detach() + y.detach();  // their shape and dtype
   const DType d = is_floating(both.dtype()) ? both.dtype() : DType::f32;
-  return call_with<Pointwise<F>>(at, {}, x.to(d, at).expand(both.shape(at), at), y.to(d, at).expand(both.shape(at), at));
+  return call_with<Pointwise<F>>(at, {}, on_device_of(y, x, at).to(d, at).expand(both.shape(at), at), on_device_of(x, y, at).to(d, at).expand(both.shape(at), at));
 }
 template <class F>
 auto again(const auto& s, const auto& x) { return call_with<Pointwise<F>>(s.at, {}, x); }

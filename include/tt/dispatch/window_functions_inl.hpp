@@ -22,7 +22,7 @@ Tensor window_of(const char* op, std::int64_t m, const TensorOptions& o, SourceL
   return with_options(t, o);
 }
 /// The steps of a period: a symmetric window ends where it began.
-inline double steps_of(std::int64_t m, bool sym) { return static_cast<double>(sym || m <= 1 ? m - 1 : m); }
+inline double steps_of(std::int64_t m, bool sym) { return static_cast<double>(m) - (sym || m <= 1 ? 1 : 0); }
 /// Throws Error where a number of a window is not above 0.
 template <class = void>
 void need_positive(const char* op, const char* what, double v, SourceLine at) {

@@ -71,8 +71,8 @@ constexpr Sym slice(const Sym& x, int axis, Extent start, Extent length, std::in
 }
 constexpr Sym cast_to(const Sym& x, DType d) { return {x.graph, x.graph->cast(x.id, d)}; }
 
-/// x, but 0 where it is below; the gradient at 0 is 1, as of PyTorch's clamp_min.
-constexpr Sym positive_part(const Sym& x) { return tt::where(x < 0, 0, x); }
+/// x, but 0 where it is below; the gradient at 0 is 0, as of PyTorch's clamp_min.
+constexpr Sym positive_part(const Sym& x) { return tt::clamp_min(x, 0); }
 /// A loss, element by element, as it is asked for. Of no elements the mean is NaN, as in PyTorch.
 constexpr Sym reduced(const Sym& loss, Reduction r) {
   if (r == Reduction::none) return loss;

@@ -109,8 +109,8 @@ struct Cdist {
       return Sym{x.graph, x.graph->permute(x.id, axes)};
     };
     const auto squares = [](const Sym& x) { return detail::reduce<Op::sum>(x * x, 1u << (x.shape().rank - 1), true); };
-    const Sym s = (squares(a) + swapped(squares(b))) - 2 * tt::matmul(a, swapped(b)), is_zero = s <= 0;
-    return tt::where(is_zero, 0, tt::sqrt(tt::where(is_zero, 1, s)));  // a root's gradient at 0 is infinite
+    const Sym s = (squares(a) + swapped(squares(b))) - 2 * tt::matmul(a, swapped(b));
+    return detail::sqrt_with_zero_gradient(tt::where(s <= 0, 0, s));
   }
 };
 struct Pdist {

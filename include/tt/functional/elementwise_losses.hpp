@@ -38,9 +38,9 @@ struct HuberLoss {
   };
   static constexpr OpInfo info{.name = "huber_loss", .arguments = "input, target, weight?"};
   static constexpr Sym body(const Sym& a, const Sym& b, const Sym& weight, const Options& o) {
-    const Sym d = tt::abs(detail::to_real(a - b));
+    const Sym d = detail::to_real(a - b);
     detail::need_option(a, o.delta > 0, info.name, "delta", o.delta, "above 0");
-    return detail::reduced(tt::where(d < o.delta, d * d * 0.5, (d - 0.5 * o.delta) * o.delta), weight, o.reduction, info.name);
+    return detail::reduced(call<Huber>({}, d, o.delta), weight, o.reduction, info.name);
   }
 };
 struct BinaryCrossEntropy {
@@ -50,16 +50,8 @@ struct BinaryCrossEntropy {
     detail::need_shape(t, x.shape(), info.name);
     const auto r = detail::need_real(x, info.name);
     detail::need_same_dtype(r, t, info.name);
-    const Sym loss = -(t * log_from(r) + (1 - t) * log_from(1 - r));
+    const Sym loss = call<BinaryLoss>({}, r, t);
     return detail::reduced(weight.defined() ? loss * weight : loss, o.reduction);
-  }
-
- private:
-  /// log(p), at least -100, as in PyTorch.
-  static constexpr Sym log_from(const auto& p) {
-    constexpr double least = 0x1.a8c1f14e2af5dp-145;  // exp(-100)
-    const auto tiny = p < least;
-    return tt::where(tiny, -100, tt::log(tt::where(tiny, 1, p)));
   }
 };
 struct BinaryCrossEntropyWithLogits {

@@ -239,12 +239,10 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
       out[2] = d;
       break;
     case Op::max: case Op::min: {
-      const int shared = g.where_(g.elementwise(Op::eq, {a, b}), g.mul(d, number(0.5)), number(0));
-      const bool max = n.op == Op::max;
-      const int first = max ? g.elementwise(Op::lt, {b, a}) : g.elementwise(Op::lt, {a, b});
-      const int second = max ? g.elementwise(Op::lt, {a, b}) : g.elementwise(Op::lt, {b, a});
-      out[0] = g.where_(first, d, shared);
-      out[1] = g.where_(second, d, shared);
+      const int shared = g.where_(g.elementwise(Op::eq, {a, b}), g.mul(d, number(0.5)), d);  // of NaN both get all of it, as in PyTorch
+      const int a_less = g.elementwise(Op::lt, {a, b}), b_less = g.elementwise(Op::lt, {b, a});
+      out[0] = g.where_(n.op == Op::max ? a_less : b_less, number(0), shared);
+      out[1] = g.where_(n.op == Op::max ? b_less : a_less, number(0), shared);
       break;
     }
     case Op::neg: out[0] = g.neg(d); break;

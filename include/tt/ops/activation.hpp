@@ -87,7 +87,7 @@ TT_ALWAYS_INLINE constexpr Called<Softplus, A> softplus(A&& a, SourceLine at = h
 struct Elu {
   static constexpr OpInfo info{.name = "elu", .domain = Domain::floating, .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
-    return where(x > 0, x, alpha * expm1(where(x > 0, 0, x)));
+    return where(x <= 0, alpha * expm1(where(x <= 0, x, 0)), x);
   }
 };
 /// x where positive, else alpha * (e^x - 1).
@@ -135,34 +135,57 @@ TT_ALWAYS_INLINE constexpr Called<Sign, A> sign(A&& a, SourceLine at = here()) {
 }
 
 struct Clamp {
-  static constexpr OpInfo info{.name = "clamp", .domain = Domain::number, .arity = 3, .schema = "Tensor input, Scalar min, Scalar max"};
+  static constexpr OpInfo info{.name = "clamp", .domain = Domain::number, .arity = 3, .schema = "Tensor input, number min, number max"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return minimum(high, maximum(low, x)); }
   static constexpr auto derivative(auto x, auto low, auto high, auto, auto grad) {
     const auto inside = where(x < high, grad, 0), kept = where(low > high, 0, grad);
     return Gradients{where(low < x, inside, 0), where(x < low, kept, 0), where(maximum(low, x) > high, grad, 0)};
   }
 };
+/// The same with bounds that have elements: where x is one of them, both have half of the gradient. Comparisons with NaN are false, as in PyTorch's rule.
+struct ClampBetween {
+  static constexpr OpInfo info{.name = "_clamp", .domain = Domain::number, .arity = 3};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return Clamp::body(x, low, high); }
+  static constexpr auto derivative(auto x, auto low, auto high, auto, auto grad) {
+    const auto half = grad * 0.5, apart = low < high, in_order = low <= high;
+    const auto at_low = where(apart && x == low, half, 0), at_high = where(apart && x == high, half, 0);
+    return Gradients{where(x < low || x > high, 0, where(apart && (x == low || x == high), half, grad)), where(x < low && in_order, grad, at_low),
+                     where(high < low || (x > high && in_order), grad, at_high)};
+  }
+};
+template <class L, class H>
+using ClampOf = std::conditional_t<Value<L> || Value<H>, ClampBetween, Clamp>;
 /// x held between low and high; high where they are crossed. NaN if one of the three is. The gradient is 1 where
-/// low < x < high, and 0 at the bounds, as in PyTorch 2.15.
+/// low < x < high; at a bound it is 0 where both bounds are numbers, as in PyTorch 2.15, and else a half.
 template <class A, class L, class H>
   requires Operands<A, L, H>
-TT_ALWAYS_INLINE constexpr Called<Clamp, A, L, H> clamp(A&& a, L&& low, H&& high,
-                                      SourceLine at = here()) {
-  return call<Clamp>(at, static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high));
+TT_ALWAYS_INLINE constexpr Called<ClampOf<L, H>, A, L, H> clamp(A&& a, L&& low, H&& high, SourceLine at = here()) {
+  return call<ClampOf<L, H>>(at, static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high));
 }
 
-/// x, but no less than low (no more than high), which may be Tensors. NaN stays, also one of a Tensor of bounds. The gradient goes to x where the two are equal.
+struct ClampMin {
+  static constexpr OpInfo info{.name = "clamp_min", .domain = Domain::number, .arity = 2, .schema = "Tensor input, number min"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low) { return maximum(low, x); }
+  static constexpr auto derivative(auto x, auto low, auto, auto grad) { return Gradients{where(low < x, grad, 0), where(x < low, grad, 0)}; }
+};
+struct ClampMax {
+  static constexpr OpInfo info{.name = "clamp_max", .domain = Domain::number, .arity = 2, .schema = "Tensor input, number max"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto high) { return minimum(high, x); }
+  static constexpr auto derivative(auto x, auto high, auto, auto grad) { return Gradients{where(x < high, grad, 0), where(high < x, grad, 0)}; }
+};
+/// x, but no less than low (no more than high), which may be Tensors. NaN stays, also one of a Tensor of bounds. Where the two are equal, the gradient is 0
+/// beside a number, and half of it goes to each of two Tensors, as in PyTorch 2.15.
 template <class A, class L>
   requires Operands<A, L>
 TT_ALWAYS_INLINE constexpr auto clamp_min(const A& a, const L& low, SourceLine at = here()) {
-  if constexpr (Value<L>) return where(primitive<Op::le>(at, low, a), a, maximum(low, a, at), at);
-  else return where(primitive<Op::lt>(at, a, low), low, a, at);
+  if constexpr (Value<L>) return maximum(low, a, at);
+  else return call<ClampMin>(at, a, low);
 }
 template <class A, class H>
   requires Operands<A, H>
 TT_ALWAYS_INLINE constexpr auto clamp_max(const A& a, const H& high, SourceLine at = here()) {
-  if constexpr (Value<H>) return where(primitive<Op::le>(at, a, high), a, minimum(high, a, at), at);
-  else return where(primitive<Op::lt>(at, high, a), high, a, at);
+  if constexpr (Value<H>) return minimum(high, a, at);
+  else return call<ClampMax>(at, a, high);
 }
 /// clamp with one bound: tt::clamp(x, tt::none, 6).
 template <Value A, Operand H>

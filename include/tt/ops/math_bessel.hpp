@@ -85,13 +85,20 @@ struct I0e {
   }
   static constexpr auto derivative(auto x, auto y, auto grad);
 };
+namespace detail {
+/// y / x, which is 1/2 at 0; of this too there is a derivative.
+TT_ALWAYS_INLINE constexpr auto slope_from_zero(auto y, auto x) {
+  const auto near = abs(x) < 1e-30;
+  return where(near, 0.5, y / where(near, 1, x));
+}
+}  // namespace detail
 struct I1 {
   static constexpr OpInfo info{.name = "special_i1", .max_ulp = 4.75f, .max_ulp_f64 = 10};
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     return detail::copy_sign<T>(detail::bessel<T, 1, false>(x), x);
   }
-  static constexpr auto derivative(auto x, auto y, auto grad) { return grad * (call<I0>(here(), x) - where(abs(x) < 1e-30, 0.5, y / x)); }
+  static constexpr auto derivative(auto x, auto y, auto grad) { return grad * (call<I0>(here(), x) - detail::slope_from_zero(y, x)); }
 };
 struct I1e {
   static constexpr OpInfo info{.name = "special_i1e", .max_ulp = 4, .max_ulp_f64 = 10};
@@ -100,7 +107,7 @@ struct I1e {
     return detail::copy_sign<T>(detail::bessel<T, 1, true>(x), x);
   }
   static constexpr auto derivative(auto x, auto y, auto grad) {
-    return grad * (call<I0e>(here(), x) - y * detail::sign_of(x) - where(abs(x) < 1e-30, 0.5, y / x));
+    return grad * (call<I0e>(here(), x) - y * detail::sign_of(x) - detail::slope_from_zero(y, x));
   }
 };
 /// The modified Bessel function of the first kind of order 0, elementwise.

@@ -39,7 +39,7 @@ struct NextNumber {
   static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) {
     return detail::next_number<T>(a, b, 1);
   }
-  static constexpr auto derivative(auto, auto b, auto, auto grad) { return Gradients{grad, detail::zero_of(b)}; }
+  static constexpr auto derivative(auto a, auto b, auto, auto grad) { return Gradients{where(a == b, 0, grad), detail::zero_of(b)}; }
 };
 /// x, but for NaN and the infinities.
 struct ReplaceNonfinite {

@@ -39,22 +39,23 @@ struct Digamma {
     const auto negative = x < 0;
     const auto v = where(negative, 1 - x, x);
     const auto low = v < from;
-    // 1/v + 1/(v + 1) + ... as one quotient.
-    const auto u = where(low, v, 1);
+    // 1/v + 1/(v + 1) + ... as one quotient; 0 is a pole of its own, so that it is one of the derivative too.
+    const auto u = where(low && v != 0, v, 1);
     auto denominator = u, numerator = 1 + (u - u);
     for (int k = 1; k < from; ++k) {
       numerator = numerator * (u + k) + denominator;
       denominator = denominator * (u + k);
     }
-    const auto w = where(low, v + from, v), z = 1 / (w * w);
+    // Beyond 2^60 nothing but the logarithm counts; the derivatives of the rest would be 0 times infinity there.
+    const auto w = where(low, v + from, v), bounded = minimum(w, T(0x1p60)), z = 1 / (bounded * bounded);
     const auto series = [z]() TT_LAMBDA_INLINE {
       if constexpr (sizeof(T) == 4) return detail::horner(z, 1.0f / 252, -1.0f / 120, 1.0f / 12);
       else return detail::horner(z, 1.0 / 12, -691.0 / 32760, 1.0 / 132, -1.0 / 240, 1.0 / 252, -1.0 / 120, 1.0 / 12);
     };
-    const auto y = log(w) - T(0.5) / w - z * series() - where(low, numerator / denominator, 0);
+    const auto y = log(w) - T(0.5) / bounded - z * series() - where(low, numerator / denominator, 0);
     const auto r = where(negative, x - round(x), T(0.25));
     const auto reflected = y - T(3.14159265358979323846) / tan(where(r == 0, T(0.25), r) * T(3.14159265358979323846));
-    return where(negative, where(r == 0, r / r, reflected), y);
+    return where(negative, where(r == 0, r / r, reflected), where(x == 0, -1 / x, y));
   }
 };
 /// The logarithmic derivative of the gamma function, elementwise; NaN at negative integers.

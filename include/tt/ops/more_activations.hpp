@@ -20,7 +20,7 @@ TT_ALWAYS_INLINE constexpr Called<Hardtanh, A, L, H> hardtanh(A&& a, L&& min_val
 struct Relu6 {
   static constexpr OpInfo info{.name = "relu6", .domain = Domain::number};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return minimum(maximum(0, x), 6); }
-  static constexpr auto derivative(auto x, auto, auto grad) { return where(x > 0 && x < 6, grad, 0); }
+  static constexpr auto derivative(auto x, auto, auto grad) { return where(x <= 0 || x >= 6, 0, grad); }
 };
 /// x held between 0 and 6.
 template <Value A>
@@ -159,6 +159,35 @@ struct SmoothL1 {
   static TT_ALWAYS_INLINE constexpr auto body(auto difference, auto beta) {
     const auto d = abs(difference);
     return where(d < beta, d * d * 0.5 / beta, d - 0.5 * beta);
+  }
+  static constexpr auto derivative(auto difference, auto beta, auto, auto grad) {
+    const auto near = abs(difference) < beta, small = where(near, difference, 0);
+    const auto far = where(difference < 0, -1, where(difference > 0, 1, difference));
+    return Gradients{where(near, small / beta, far) * grad, where(near, small * small * -0.5 / (beta * beta), -0.5) * grad};
+  }
+};
+/// The loss of a difference: half its square within delta of 0, and linear beyond. (SmoothL1 is this divided by its beta.)
+struct Huber {
+  static constexpr OpInfo info{.name = "_huber", .arity = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto difference, auto delta) {
+    const auto d = abs(difference);
+    return where(d < delta, d * d * 0.5, (d - 0.5 * delta) * delta);
+  }
+  static constexpr auto derivative(auto difference, auto delta, auto, auto grad) {
+    const auto d = abs(difference);
+    const auto far = where(difference < 0, -delta, where(difference > 0, delta, difference));
+    return Gradients{where(d < delta, difference, far) * grad, where(d < delta, 0, d - delta) * grad};
+  }
+};
+/// -(t log(p) + (1 - t) log(1 - p)) with logarithms of at least -100. The gradients are PyTorch's: that of p divides by p (1 - p), but by no less than 1e-12; that of t is the
+/// difference of the logarithms themselves.
+struct BinaryLoss {
+  static constexpr OpInfo info{.name = "_binary_cross_entropy", .arity = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto p, auto t) {
+    return -(t * maximum(log(p), -100) + (1 - t) * maximum(log1p(-p), -100));
+  }
+  static constexpr auto derivative(auto p, auto t, auto, auto grad) {
+    return Gradients{grad * (p - t) / maximum((1 - p) * p, 1e-12), grad * (log1p(-p) - log(p))};
   }
 };
 
