@@ -17,14 +17,14 @@ Tensor lower_bound(const TensorOperand& v, const Tensor& x) {
 }
 /// By a number the gradient is another one than by a Tensor, see clamp_min.
 template <class = void>
-Tensor at_least(const Tensor& x, const TensorOperand& low, Line at) { return low.tensor ? clamp_min(x, *low.tensor, at) : call<ClampMin>(at, x, lower_bound(low, x)); }
+Tensor bounded_below(const Tensor& x, const TensorOperand& low, Line at) { return low.tensor ? clamp_min(x, *low.tensor, at) : call<ClampMin>(at, x, lower_bound(low, x)); }
 template <class = void>
-Tensor at_most(const Tensor& x, const TensorOperand& high, Line at) { return high.tensor ? clamp_max(x, *high.tensor, at) : call<ClampMax>(at, x, high.beside(x)); }
+Tensor bounded_above(const Tensor& x, const TensorOperand& high, Line at) { return high.tensor ? clamp_max(x, *high.tensor, at) : call<ClampMax>(at, x, high.beside(x)); }
 template <class = void>
 Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) {
   if (!low.given && !high.given) TT_THROW(Error(Text("tt::clamp: neither min nor max is given.") << at));
-  if (!low.given) return at_most(x, high.value, at);
-  if (!high.given) return at_least(x, low.value, at);
+  if (!low.given) return bounded_above(x, high.value, at);
+  if (!high.given) return bounded_below(x, low.value, at);
   const Tensor least = lower_bound(low.value, x), most = lower_bound(high.value, x);
   return low.value.tensor || high.value.tensor ? clamp(x, least, most, at) : call<Clamp>(at, x, least, most);
 }
@@ -51,8 +51,8 @@ void register_elementwise_names() {
   register_function("softplus", "Tensor input, Scalar beta=1, Scalar threshold=20", [](const Tensor& x, const TensorOperand& b, const TensorOperand& t, Line at) { return softplus(x, real_of(b, at), real_of(t, at), at); });
   register_function("clamp", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
   register_function("clip", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
-  register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return at_least(x, l, at); });
-  register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return at_most(x, h, at); });
+  register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return bounded_below(x, l, at); });
+  register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return bounded_above(x, h, at); });
   register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return tt::where(c, at); });
   register_function("logit", "Tensor input, float? eps=None", [](const Tensor& x, Optional<double> e, Line at) { return e.given ? logit(x, e.value, at) : logit(x, at); });
   register_function("polygamma", "Tensor input, int n", [](const Tensor& x, int n, Line at) { return polygamma(n, x, at); });
