@@ -286,7 +286,7 @@ TT_LAZY_DEFINITION PoolResult fractional_max_pool(const Tensor& given, const Int
     const std::int64_t n = x.size(2 + k, at), window = kernel_size[k];
     const double ratio = output_ratio.empty() ? 0 : output_ratio[output_ratio.size() == 1 ? 0 : static_cast<std::size_t>(k)];
     const std::int64_t m = output_ratio.empty() ? detail::each_axis(output_size, k, 1) : static_cast<std::int64_t>(static_cast<double>(n) * ratio);
-    if (window < 1 || m < 1 || m + window - 1 > n) TT_THROW(Error(Text("tt::fractional_max_pool: ") << m << " windows of " << window << " do not fit an axis of " << n << "." << at));
+    if (window < 1 || m < 1 || m - 1 > n - window) TT_THROW(Error(Text("tt::fractional_max_pool: ") << m << " windows of " << window << " do not fit an axis of " << n << "." << at));
     // the step between windows is a fraction; the last one ends with the axis
     const double step = m > 1 ? static_cast<double>(n - window) / static_cast<double>(m - 1) : 0;
     const Tensor sample = samples.select(2, axes == 2 ? 1 - k : k, at).unsqueeze(-1, at), number = arange(m).to(samples.dtype(), at);  // of images PyTorch takes the columns' first
