@@ -13,12 +13,11 @@ struct AddProductOptions {
 
 namespace detail {
 
-constexpr bool counts(DType d) { return is_integral(d) || d == DType::boolean; }
 constexpr bool is_whole(double v) { return v > -0x1p63 && v < 0x1p63 && static_cast<double>(static_cast<std::int64_t>(v)) == v; }
 /// x times a number, of which integers take the whole part, as in PyTorch; of booleans whether it is 0.
 constexpr Sym times(const Sym& x, double factor, const char* op, const char* what) {
   if (factor == 1) return x;
-  if (!counts(x.dtype())) return x * factor;
+  if (is_floating(x.dtype())) return x * factor;
   if (!need_option(x, factor > -0x1p63 && factor < 0x1p63, op, what, factor, "a number of 64 bits beside integers")) return x;
   return cast_to(x * (x.dtype() == DType::boolean ? factor != 0 : static_cast<std::int64_t>(factor)), x.dtype());
 }
@@ -55,8 +54,8 @@ struct Addr {
   static constexpr OpInfo info{.name = "addr", .arguments = "input, vec1, vec2"};
   static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) {
     const DType d = promote(promote(input.dtype(), a.dtype()), b.dtype());
-    if (detail::counts(d) && !detail::need_option(input, detail::is_whole(o.beta), info.name, "beta", o.beta, "a whole number beside integers")) return input;
-    if (detail::counts(d) && !detail::need_option(input, detail::is_whole(o.alpha), info.name, "alpha", o.alpha, "a whole number beside integers")) return input;
+    if (!is_floating(d) && !detail::need_option(input, detail::is_whole(o.beta), info.name, "beta", o.beta, "a whole number beside integers")) return input;
+    if (!is_floating(d) && !detail::need_option(input, detail::is_whole(o.alpha), info.name, "alpha", o.alpha, "a whole number beside integers")) return input;
     return detail::add_product(detail::cast_to(input, d), detail::OuterFn<"addr">::record(detail::cast_to(a, d), detail::cast_to(b, d)), o, info.name);
   }
 };
