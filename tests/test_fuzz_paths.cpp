@@ -36,7 +36,11 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
+#ifdef TT_ALL_FORMS
 constexpr std::uint64_t default_count = is_sanitized ? 96 : 512;
+#else
+constexpr std::uint64_t default_count = is_sanitized ? 96 : 256;
+#endif
 
 enum class Path { eager, tape, compiled, compiled_tape, tier1 };
 constexpr Path all_paths[] = {Path::eager, Path::tape, Path::compiled, Path::compiled_tape, Path::tier1};

@@ -20,9 +20,11 @@ bool close(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
   if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
   return a.numel() == 0 || tt::amax(tt::abs(a.to(DType::f64) - b.to(DType::f64)) - tt::abs(b.to(DType::f64)) * tolerance).item<double>() <= tolerance;
 }
+/// What is captured has no variables: the function it calls is this one. (A type for each function would be compiled for each.)
+using Function = Tensor (*)(const Tensor&, const Tensor&);
+Function tested = nullptr;
 /// vmap(f) against each example in turn; batches of the first argument, the second is the same for all.
-template <class F>
-void check_batch(const char* what, const F& f, const Tensor& xs, const Tensor& w) {
+void check_batch(const char* what, Function f, const Tensor& xs, const Tensor& w) {
   CAPTURE(std::string(what));
   std::vector<Tensor> rows, both;
   for (std::int64_t k = 0; k < xs.size(0); ++k) {
@@ -33,12 +35,12 @@ void check_batch(const char* what, const F& f, const Tensor& xs, const Tensor& w
   std::vector<Tensor> ws;
   for (std::int64_t k = 0; k < xs.size(0); ++k) ws.push_back(w * static_cast<double>(k + 1));
   CHECK(close(tt::vmap(f)(xs, tt::stack(ws)), tt::stack(both)));
-  const auto one_graph = tt::compile([](const Tensor& x, const Tensor& v) { return tt::vmap(F{})(x, v); }, {.tier = 0, .fullgraph = true});
+  tested = f;
+  const auto one_graph = tt::compile([](const Tensor& x, const Tensor& v) { return tt::vmap(tested)(x, v); }, {.tier = 0, .fullgraph = true});
   CHECK(close(one_graph(xs, tt::stack(ws)), tt::stack(both)));
 }
 /// The derivative along a direction, eager and captured, against differences in f64.
-template <class F>
-void check_derivative(const char* what, const F& f, const Tensor& a, const Tensor& b) {
+void check_derivative(const char* what, Function f, const Tensor& a, const Tensor& b) {
   CAPTURE(std::string(what));
   const Tensor x = a.to(DType::f64), w = b.to(DType::f64), dx = tt::rand(x.shape(), 5).to(DType::f64) - 0.5, dw = tt::rand(w.shape(), 6).to(DType::f64) - 0.5;
   const double e = 1e-6;
@@ -47,14 +49,14 @@ void check_derivative(const char* what, const F& f, const Tensor& a, const Tenso
   CHECK(close(y, f(x, w), 1e-12));
   CHECK(close(dy, by_differences, 1e-6));
   CHECK(!(y.requires_grad() || dy.requires_grad()));
+  tested = f;
   const auto c = tt::compile(
-      [](const Tensor& p, const Tensor& q, const Tensor& dp, const Tensor& dq) { return tt::jvp(F{}, std::tuple{p, q}, std::tuple{dp, dq}); }, {.tier = 0, .fullgraph = true});
+      [](const Tensor& p, const Tensor& q, const Tensor& dp, const Tensor& dq) { return tt::jvp(tested, std::tuple{p, q}, std::tuple{dp, dq}); }, {.tier = 0, .fullgraph = true});
   const auto [cy, cdy] = c(x, w, dx, dw);
   CHECK(close(cy, y, 1e-12));
   CHECK(close(cdy, dy, 1e-9));
 }
-template <class F>
-void check_both(const char* what, const F& f, const Tensor& xs, const Tensor& w) {
+void check_both(const char* what, Function f, const Tensor& xs, const Tensor& w) {
   check_batch(what, f, xs, w);
   check_derivative(what, f, xs.select(0, 0), w);
 }

@@ -1,4 +1,5 @@
 // Temporaries are owned by the expressions they stand in, so no compiler may warn.
+// flags: -DTT_COMPILED
 #include <tt/tt.hpp>
 
 #include <utility>

@@ -1,4 +1,5 @@
 // `using namespace tt` beside <cmath> and `using namespace std`, as in many a user's file.
+// flags: -DTT_COMPILED
 #include <cmath>
 #include <cstdint>
 #include <vector>

@@ -114,7 +114,7 @@ Module* compile(const std::string& text) {
   const char* shim = std::getenv("FAKE_CUDA_SHIM");
   std::ofstream(source) << "#include \"" << (shim ? shim : "shim.hpp") << "\"\n" << text << wrappers(text);
   const char* given = std::getenv("FAKE_CUDA_CXX");
-  const std::string command = std::string(given ? given : "c++ -O1 -march=native") +
+  const std::string command = std::string(given ? given : "c++ -O0 -march=native") +
                               " -std=c++20 -ffp-contract=off -fno-math-errno -w -fPIC -shared -o " + object + " " + source;
   Module* m = nullptr;
   if (std::system(command.c_str()) == 0)
@@ -236,7 +236,10 @@ Result cuModuleGetFunction(void** f, void* m, const char* name) {
   Module* module = static_cast<Module*>(m);
   const auto symbol = [&](const char* prefix) { return dlsym(module->library, (std::string(prefix) + name).c_str()); };
   const auto call = reinterpret_cast<void (*)(void**)>(symbol("call_"));
-  if (!call) return not_found;
+  if (!call) {
+    std::fprintf(stderr, "fake driver: %s\n", dlerror());
+    return not_found;
+  }
   static std::deque<Function> functions;  // live as long as their modules
   *f = &functions.emplace_back(Function{module, call, reinterpret_cast<unsigned long (*)()>(symbol("size_"))()});
   return success;

@@ -4,26 +4,33 @@
 // register_all_ops() was); a program names its own as template arguments, parse<Softsign>(text).
 // An op without a name (tt::op of a lambda) is written with its body, and read as an op of that body.
 #pragma once
-#include "tt/functional/list.hpp"
-#include "tt/graph/parse.hpp"
+#include <string_view>
+
+#include "tt/graph/equal.hpp"  // to compare what is read
+#include "tt/graph/sym.hpp"
 
 namespace tt {
+namespace detail {
+
+using FindOp = const OpDef* (*)(std::string_view name);
+/// The op of the library that has this name, else nullptr.
+TT_LAZY const OpDef* find_library_op(std::string_view name);
+/// What is parsed, with `find` for ops that are no primitives.
+TT_LAZY Graph parse_graph(std::string_view text, FindOp find);
+
+}  // namespace detail
 
 /// Reads what to_string writes. `Own`: types of ops that are not the library's. Throws Error with the line where it is no such text.
 template <class... Own>
 Graph parse(std::string_view text) {
-  const auto find = [](std::string_view name) {
+  return detail::parse_graph(text, [](std::string_view name) {
     const OpDef* found = nullptr;
-    const auto look = [&]<class... F>(TypeList<F...>) { ((found = !found && name == F::info.name ? &op_def<F> : found), ...); };
-    look(TypeList<Own...>{});
-    look(DirectOps{});
-    look(OpaqueOps{});
-    look(StructuredOps{});
-    look(FurtherStructuredOps{});
-    for (const ExternalOp* e = __atomic_load_n(&detail::external_ops, __ATOMIC_ACQUIRE); e && !found; e = e->next)
-      if (name == e->def->info.name) found = e->def;
-    return found;
-  };
-  return detail::GraphParser(text, find).graph();
+    ((found = !found && name == Own::info.name ? &op_def<Own> : found), ...);
+    return found ? found : detail::find_library_op(name);
+  });
 }
 }  // namespace tt
+
+#if TT_DEFINES(further)
+#include "tt/functional/parse_inl.hpp"
+#endif
