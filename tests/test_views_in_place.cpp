@@ -1,13 +1,18 @@
 // Tensors that become another view of their elements, or get other ones: all handles see it, the tape, and captured functions.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+#include <string>
 #include <vector>
 
+#include "tensors.hpp"
 #include "tt/dispatch/all_ops.hpp"
 #include "tt/tt.hpp"
 
 namespace {
 
+using tt::DType;
 using tt::IntList;
 using tt::Tensor;
 
@@ -250,4 +255,72 @@ TEST_CASE("several updates of what is on the tape, where a graph breaks") {
   };
   check(f);
   check(given);
+}
+
+TEST_CASE("the same bytes as elements of another dtype") {
+  const Tensor x = tt::tensor({1.0f, -2.0f, 0.5f, 3.0f, 4.0f, -0.0f}).reshape({2, 3});
+  const Tensor bits = x.view(DType::i32);
+  CHECK(same_bits(bits, tt::tensor({0x3f800000, -0x40000000, 0x3f000000, 0x40400000, 0x40800000, std::numeric_limits<int>::min()}).to(DType::i32).reshape({2, 3})));
+  Tensor both = bits;
+  both.select(0, 1).bitwise_and_(0x7fffffff);  // seen by x
+  CHECK(!std::signbit(x.select(0, 1).select(0, 2).item<float>()));
+  Tensor(x).select(0, 0).zero_();  // and the other way round
+  CHECK(bits.select(0, 0).sum().item<std::int64_t>() == 0);
+  CHECK(x.t().view(DType::i32).stride(0) == 1);  // as wide: however they lie
+  CHECK(x.const_data_ptr() == bits.data_ptr());
+  CHECK(static_cast<const void*>(x.const_data_ptr<float>()) == bits.mutable_data_ptr<std::int32_t>());
+  CHECK(tt::view_copy(x, DType::i32).data_ptr() != x.data_ptr());
+  CHECK(tt::call("view", {x, DType::i32}).data_ptr() == x.data_ptr());
+  CHECK(tt::call("view_copy", {x, DType::i32}).data_ptr() != x.data_ptr());
+
+  // narrower and wider: the last axis is longer, or shorter
+  const Tensor bytes = tt::tensor({1, 256}).to(DType::i32).view(DType::u8);
+  CHECK(same_bits(bytes, tt::tensor({1, 0, 0, 0, 0, 1, 0, 0}).to(DType::u8)));
+  CHECK(same_bits(bytes.view(DType::i16), tt::tensor({1, 0, 256, 0}).to(DType::i16)));
+  CHECK(bytes.view(DType::i64).item<std::int64_t>() == (std::int64_t{256} << 32) + 1);
+  CHECK(bytes.view(DType::f16).view(DType::bf16).dtype() == DType::bf16);
+  CHECK(tt::zeros({3, 0}).view(DType::f64).shape() == tt::Shape({3, 0}));
+  CHECK(same_bits(tt::ones({3}).view(DType::i32).slice(0, 1, 3).view(DType::f32), tt::ones({2})));
+  CHECK(message([&] { (void)x.t().view(DType::f64); }).starts_with("tt::view: f32 (3, 2) as f64: elements along the last axis do not lie"));
+  CHECK(message([&] { (void)x.view(DType::f64); }).starts_with("tt::view: f32 (2, 3) as f64: the last axis does not divide"));
+  CHECK(message([&] { (void)x.slice(1, 0, 2).view(DType::f64); }).find("rows do not begin") != std::string::npos);
+  CHECK(message([&] { (void)tt::ones({4}).slice(0, 1, 3).view(DType::f64); }).find("do not begin where") != std::string::npos);
+  CHECK(message([&] { (void)tt::tensor(1.0f).view(DType::i16); }).find("without axes") != std::string::npos);
+  CHECK(message([&] { (void)bytes.view(DType::boolean); }).find("no booleans") != std::string::npos);
+
+  // no history, whatever it is seen as
+  Tensor w = tt::ones({4}).requires_grad_();
+  CHECK(!(w.view(DType::i32).requires_grad() || w.view(DType::f64).requires_grad()));
+  CHECK(w.view(DType::f32).is_same(w));
+  (w * tt::abs(w.view(DType::i32)).to(DType::f32)).sum().backward();
+  CHECK(same_bits(w.grad(), tt::full({4}, static_cast<float>(0x3f800000))));
+}
+
+TEST_CASE("captured: the same bytes as elements of another dtype") {
+  const auto magnitude = [](const Tensor& x) { return (x.view(DType::i32) & 0x7fffffff).view(DType::f32) * 2.0f; };
+  const auto one_graph = tt::compile(magnitude, {.fullgraph = true});
+  const Tensor x = tt::tensor({1.5f, -2.0f, -0.0f});
+  CHECK(same_bits(one_graph(x), magnitude(x)));
+  const auto written = [](Tensor& t) {
+    Tensor bits = t.view(DType::i32);
+    bits.bitwise_and_(0x7fffffff);
+    return t + 1.0f;
+  };
+  Tensor a = x.clone(), b = x.clone();
+  const auto compiled = tt::compile(written);
+  for (int k = 0; k < 2; ++k) {
+    CHECK(same_bits(compiled(a), written(b)));
+    CHECK(same_bits(a, b));
+    a.neg_();
+    b.neg_();
+  }
+  const auto halves = [](const Tensor& t) { return (t * 2.0f).view(DType::i16).slice(0, 1, 6, 2) + 1; };
+  const auto broken = tt::compile(halves);
+  CHECK(same_bits(broken(x), halves(x)));
+  CHECK(same_bits(broken(x * 3.0f), halves(x * 3.0f)));
+  CHECK(same_bits(tt::vmap(magnitude)(x.reshape({3, 1})), magnitude(x).reshape({3, 1})));
+  const auto kept = [](const Tensor& t) { return (t + 1.0f).view(DType::i32); };  // a view that is returned
+  Tensor r = tt::compile(kept)(x);
+  CHECK(same_bits(r, kept(x)));
+  CHECK(same_bits(r.add_(1), kept(x) + 1));
 }

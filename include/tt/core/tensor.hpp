@@ -290,6 +290,17 @@ class Tensor {
     if (impl_->is_fill) impl_->is_fill = false;
     return reinterpret_cast<T*>(impl_->data);
   }
+  template <Element T>
+  T* mutable_data_ptr(SourceLine at = here()) const { return data_ptr<T>(at); }
+  template <Element T>
+  const T* const_data_ptr(SourceLine at = here()) const {
+    check_type(dtype_of<T>, "const_data_ptr", at);
+    need_elements("const_data_ptr", at, detail::Use::reads);
+    return reinterpret_cast<const T*>(impl_->data);
+  }
+  void* data_ptr() const { return Tensor(*this).data(); }
+  void* mutable_data_ptr() const { return data_ptr(); }
+  const void* const_data_ptr() const { return data(); }
   /// The elements of a contiguous Tensor; T must be the dtype's type.
   template <Element T>
   std::span<T> elements(SourceLine at = here()) {
@@ -320,7 +331,8 @@ class Tensor {
 
   // ---- views: the same elements, no copy
   Tensor view(const IntList& shape, SourceLine at = here()) const;
-  /// The same bytes as elements of another dtype that is as wide. A copy: unlike PyTorch's, what is written into it is not seen here.
+  /// The same bytes as elements of another dtype. One that is wider or narrower makes the last axis shorter or longer; its elements lie one behind the other then. Has no gradient.
+  /// Throws Error where the bytes do not divide into such elements, and for booleans.
   template <std::same_as<DType> D> Tensor view(D dtype, SourceLine at = here()) const;
   Tensor reshape(const IntList& shape, SourceLine at = here()) const;
   Tensor permute(const IntList& axes, SourceLine at = here()) const;

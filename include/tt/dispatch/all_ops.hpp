@@ -62,6 +62,8 @@ int register_all_ops() {
   detail::expand_operator();
   detail::slice_operator();
   detail::detach_operator();
+  detail::view_as_operator();
+  detail::view_bytes_operator();
   detail::unfold_operator();
   register_index_ops();
   detail::copy_operator();

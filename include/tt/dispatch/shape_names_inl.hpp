@@ -90,7 +90,7 @@ void register_views() {
   register_function("ravel", "Tensor input", [](const Tensor& x, Line at) { return ravel(x, at); });
   register_function("unflatten", "Tensor input, int dim, int[] sizes", [](const Tensor& x, int d, const IntList& s, Line at) { return unflatten(x, d, s, at); });
   view_and_copy("view", "view_copy", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return x.view(s, at); });
-  register_function("view", "Tensor input, dtype dtype", [](const Tensor& x, DType d, Line at) { return viewed_as(x, d, at); });
+  view_and_copy("view", "view_copy", "Tensor input, dtype dtype", [](const Tensor& x, DType d, Line at) { return viewed_as(x, d, at); });
   register_function("view_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.view(o.shape(at), at); });
   register_function("reshape_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.reshape(o.shape(at), at); });
   register_function("expand_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.expand(o.shape(at), at); });

@@ -176,8 +176,50 @@ TT_INLINE void detach_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], t.shape, t.stride, t.data, true);
 }
 
+TT_INLINE void record_view_as(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
+  out[0] = g.elementwise(Op::bitcast, {g.detach(in[0])}, 0, static_cast<DType>(a.value[0]));
+}
+/// viewed_as has checked what is asked for.
+TT_INLINE void view_as_kernel(Call& c, void*) {
+  const TensorImpl& t = c[0].impl();
+  const DType dtype = static_cast<DType>(c.attrs().value[0]);
+  const std::int64_t from = size_of(t.dtype), to = size_of(dtype);
+  Shape shape = t.shape;
+  std::int64_t strides[max_rank];
+  for (int k = 0; k < shape.rank; ++k) strides[k] = t.stride[k] * from / to;
+  if (from != to) {
+    shape.set(shape.rank - 1, t.shape.code[shape.rank - 1] * from / to);
+    strides[shape.rank - 1] = 1;
+  }
+  c.result[0] = make_view(c[0], shape, strides, t.data, true);
+  c.result[0].impl().dtype = dtype;
+}
+TT_INLINE Tensor viewed_as(const Tensor& x, DType dtype, SourceLine at) {
+  const TensorImpl& t = x.impl();
+  if (t.dtype == dtype) return x;
+  const std::int64_t from = size_of(t.dtype), to = size_of(dtype);
+  const auto refuse = [&](const char* why) { TT_THROW(Error(Text("tt::view: ") << name(t.dtype) << ' ' << x.shape() << " as " << name(dtype) << ": " << why << at)); };
+  if (dtype == DType::boolean) refuse("bytes are no booleans. Compare with 0?");
+  if (from != to) {
+    const int last = t.shape.rank - 1;
+    if (last < 0) refuse("a Tensor without axes has no axis of bytes.");
+    if (t.stride[last] != 1 && t.shape.code[last] > 1) refuse("elements along the last axis do not lie one behind the other. Use contiguous()?");
+    if (from < to) {
+      if (t.shape.code[last] % (to / from) != 0 || t.shape.code[last] < 0) refuse("the last axis does not divide into such elements.");
+      for (int k = 0; k < last; ++k)
+        if (t.stride[k] % (to / from) != 0) refuse("rows do not begin where such an element could. Use contiguous()?");
+    }
+  }
+  if (reinterpret_cast<std::uintptr_t>(t.data) % static_cast<std::uintptr_t>(to) != 0) refuse("the elements do not begin where such an element could. Use clone()?");
+  Attributes a;
+  a.push(static_cast<int>(dtype));
+  const bool in_graphs = from == to && !is_narrow(t.dtype) && !is_narrow(dtype) && t.dtype != DType::boolean;
+  return call_unary(in_graphs ? view_as_operator() : view_bytes_operator(), x, a, at);
+}
+TT_INLINE void view_as_front(Call& c) { c.result[0] = viewed_as(c[0], static_cast<DType>(c.attrs().value[0]), c.at); }
+
 TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front) {
-  return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& op) {
+  return Dispatcher::get().define(name, reinterpret_cast<const void*>(kernel), [&](Operator& op) {
     op.record = record;
     op.set_schema(schema_of(1, attributes));
     op.is_view = true;

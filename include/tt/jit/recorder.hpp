@@ -270,7 +270,7 @@ class Recorder : public detail::CaptureMode {
   static bool requires_gradient(const Call& c) {
     bool required = false;
     for (int k = 0; k < c.arguments; ++k) required = required || c[k].impl().requires_grad;
-    return required && c.op != &detail::detach_operator();
+    return required && !detail::cuts_history(*c.op);
   }
   /// How a view of a recorded Tensor lies; false: as a copy of it does.
   static bool view_strides(const Call& c, Shape& shape, std::int64_t* strides) {

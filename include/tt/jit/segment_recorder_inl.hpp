@@ -161,7 +161,8 @@ inline void SegmentRecorder::record_view(Call& c) {
   const bool is_view = view_strides(c, shape, strides);
   const bool has_history = requires_gradient(c);
   const Step& s = list_call(c, values_of(c), has_history);
-  c.result[0] = make(base.dtype, shape, is_view ? strides : nullptr, base.device);
+  const DType dtype = c.op == &detail::view_as_operator() ? static_cast<DType>(c.attrs().value[0]) : base.dtype;
+  c.result[0] = make(dtype, shape, is_view ? strides : nullptr, base.device);
   c.result[0].impl().requires_grad = has_history && s.grad_enabled;
   c.result[0].impl().inference = base.inference;
   if (is_view) note_view(c.result[0], c[0]);
