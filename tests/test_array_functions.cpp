@@ -286,6 +286,9 @@ TEST_CASE("einsum with a text that is known when the program is compiled") {
   check_einsum<"i,j->ij">(u, v);
   check_einsum<"i,i->">(v, made<3>(4));
   check_einsum<"ij->ji">(a);
+  check_einsum<"...ij,...jk->...ik">(made<2, 3, 4>(0), made<2, 4, 5>(3));
+  check_einsum<"...ij,jk">(made<2, 3, 4>(0), made<4, 2>(3));
+  check_einsum<"i...,i...->...">(a, a);
   check_einsum<"ij->j">(a);
   check_einsum<"ij->">(a);
   check_einsum<"ii->i">(square);

@@ -226,7 +226,20 @@ TEST_CASE("errors name the function, the facts and the line") {
   CHECK(message([&] { x.flip({3}); }).starts_with("tt::flip: axis is out of range: 3 "));
   CHECK(message([&] { tt::mm(x, x); }) == "tt::mm: shapes (2, 3, 4) and (2, 3, 4) have ranks 3 and 3, needed are 2 and 2." + at(__LINE__));
   CHECK(message([&] { tt::einsum("ij,jk->il", {tt::ones({2, 3}), tt::ones({3, 2})}); }) == "tt::einsum: the result has a letter that no Tensor has." + at(__LINE__));
-  CHECK(message([&] { tt::einsum("ij,jk", {tt::ones({2, 3}), tt::ones({2, 2})}); }).starts_with("tt::einsum: a letter has two sizes: shapes (2, 3) and (2, 2)."));
+  CHECK(message([&] { tt::einsum("ij,jk", {tt::ones({2, 3}), tt::ones({2, 2})}); }).starts_with("tt::einsum: shapes differ: (2, 3) and (2, 2)."));
+  CHECK(message([&] { tt::einsum("ij,jk->iik", {tt::ones({2, 3}), tt::ones({3, 2})}); }).starts_with("tt::einsum: the result has letter 'i' twice."));
+  CHECK(message([&] { tt::einsum("ij", {x}); }) == "tt::einsum: 2 letters for Tensor 0 of shape (2, 3, 4)." + at(__LINE__));
+  CHECK(message([&] { tt::einsum("ij;jk->ik", {x}); }).starts_with("tt::einsum: ';' is no letter."));
+  const Tensor wide = tt::ones({2, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(message([&] { tt::einsum("abcdefghi,jklmnopqr", {wide, wide}); }).find("16") != std::string::npos);
+  CHECK(message([&] { tt::tensordot(wide, wide, 0); }).find("more than 16 axes") != std::string::npos);
+  CHECK(tt::tensordot(wide, wide, {8}, {8}).dim() == 16);
+  CHECK(message([&] { tt::call("_contraction", {x, Tensor(), tt::IntList{1, 2}, tt::IntList{}, tt::IntList{1}}); }).find("number of letters") != std::string::npos);
+  CHECK(message([&] { tt::call("_contraction", {x, Tensor(), tt::IntList{1, 2, 3}, tt::IntList{}, tt::IntList{4}}); }).find("letter of the result") != std::string::npos);
+  CHECK(message([&] { tt::einsum("i,i->", {tt::ones({2}), tt::ones({2}, {.dtype = DType::f64})}); }).starts_with("tt::einsum: dtypes differ: f32 and f64."));
+  CHECK(message([&] { tt::einsum("i..j", {x}); }).starts_with("tt::einsum: dots that are no single ellipsis."));
+  CHECK(message([&] { tt::einsum("i1k", {x}); }).starts_with("tt::einsum: '1' is no letter."));
+  CHECK(message([&] { tt::einsum("ijk,k", {x}); }).starts_with("tt::einsum: 2 terms for 1 Tensors."));
   CHECK(message([&] { tt::as_strided(x, {5, 5}, {5, 1}); }) == "tt::as_strided: sizes (5, 5) with strides (5, 1) from 0 on reach beyond the storage." + at(__LINE__));
   CHECK(message([&] { tt::kthvalue(x, 5, 2); }) == "tt::kthvalue: k is out of range: 5 of 4 elements along axis 2 of shape (2, 3, 4)." + at(__LINE__));
   CHECK(message([&] { tt::huber_loss(tt::ones({2}), tt::ones({2}), tt::Reduction::mean, -1); }).starts_with("tt::huber_loss: option is out of range: delta is -1, has to be above 0."));
@@ -329,6 +342,39 @@ TEST_CASE("einsum is what its letters say") {
   CHECK(tt::allclose(tt::einsum("bij->j", {a}), a.sum({0, 1})));
   CHECK(tt::allclose(tt::einsum("ii", {tt::eye(3)}), tt::tensor(3.0)));
   CHECK(tt::allclose(tt::einsum("i,j,k->kji", {v, v, v}), v.reshape({4, 1, 1}) * v.reshape({1, 4, 1}) * v));
+  CHECK(tt::einsum("bij->jbi", {a}).shares_storage(a));  // a view, as PyTorch's
+  Tensor diagonal = tt::zeros({2, 3, 3});
+  tt::einsum("bii->ib", {diagonal}).fill_(1);
+  CHECK(tt::equal(diagonal, tt::eye(3).expand({2, 3, 3})));
+  CHECK(tt::allclose(tt::einsum("...j->", {a}), a.sum()));
+  CHECK(tt::allclose(tt::einsum("...ij,...jk->ik", {a, b}), tt::matmul(a, b).sum(0)));  // an ellipsis that the result lacks
+  CHECK(tt::allclose(tt::einsum("bij,bjk->bik", {a.slice(0, 0, 1), b}), tt::matmul(a.slice(0, 0, 1), b)));
+  CHECK(tt::allclose(tt::einsum("bij,bjk->ik", {a.slice(0, 0, 1), b}), tt::matmul(a.index({0}), b.sum(0))));
+  const Tensor half = tt::tensor({300.0f, 300.0f}).to(DType::f16), opposite = tt::tensor({300.0f, -300.0f}).to(DType::f16);
+  CHECK(tt::einsum("i,i->", {half, opposite}).item<float>() == 0);  // products are summed before they are rounded
+  const Tensor whole = tt::arange(6).to(DType::i32).reshape({2, 3});
+  CHECK(tt::einsum("ij,i->i", {whole, tt::ones({2}, {.dtype = DType::i32})}).dtype() == DType::i32);
+  CHECK(tt::einsum("ijm,jk->ik", {whole.reshape({1, 2, 3}), whole}).sum().item<std::int64_t>() == 3 * 3 + 12 * 12);
+  CHECK(tt::allclose(tt::einsum("...ij,...jk->...ik", {a, b}), tt::matmul(a, b)));
+  CHECK(tt::allclose(tt::einsum("...ij,jk->k...", {a, b.index({0})}), tt::matmul(a, b.index({0})).sum(1).t()));
+  CHECK(tt::allclose(tt::einsum("b...,b...->...", {a, a}), (a * a).sum(0)));
+  CHECK(tt::allclose(tt::einsum("bij,i->j", {a.slice(0, 0, 1), tt::ones({1})}), a.index({0}).sum(0)));  // a size of 1 is repeated
+  CHECK(tt::allclose(tt::einsum("ij,ij->ij", {a.index({0}), a.index({0}).slice(1, 0, 1)}), a.index({0}) * a.index({0}).slice(1, 0, 1)));
+  CHECK(tt::einsum("ij,jk->ik", {tt::ones({2, 0}), tt::ones({0, 3})}).sum().item<double>() == 0);
+  CHECK(tt::einsum(",i->i", {tt::tensor(2.0f), v}).size(0) == 4);
+  CHECK(tt::einsum("i,ij,j->", {tt::ones({3}), a.index({0}), v}).dim() == 0);
+  const auto f = [](const Tensor& x, const Tensor& y) { return tt::einsum("bij,bjk->ki", {x, y}); };
+  const auto compiled = tt::compile(f, {.fullgraph = true});
+  CHECK(tt::equal(compiled(a, b), f(a, b)));
+  const Tensor shorter = a.slice(2, 0, 3).contiguous(), lower = b.slice(1, 0, 3).contiguous();
+  CHECK(tt::equal(compiled(shorter, lower), f(shorter, lower)));
+  CHECK(compiled.captures() == 1);
+  const auto diagonals = [](const Tensor& x) { return tt::einsum("bii->i", {x}); };
+  const Tensor square = tt::rand({2, 3, 3}, 5);
+  CHECK(tt::allclose(tt::compile(diagonals)(square), tt::diagonal(square, 0, 1, 2).sum(0)));
+  Tensor w = a.clone().requires_grad_();
+  tt::einsum("bij,bjk->", {w, b}).backward();
+  CHECK(tt::allclose(w.grad(), b.sum(2).unsqueeze(1).expand({2, 3, 4})));
   CHECK(tt::allclose(tt::linalg::multi_dot(std::vector<Tensor>{a.index({0}), b.index({0}), tt::ones({5, 2})}), tt::matmul(tt::matmul(a.index({0}), b.index({0})), tt::ones({5, 2}))));
 }
 

@@ -319,6 +319,11 @@ TEST_CASE("captured: the same bytes as elements of another dtype") {
   CHECK(same_bits(broken(x), halves(x)));
   CHECK(same_bits(broken(x * 3.0f), halves(x * 3.0f)));
   CHECK(same_bits(tt::vmap(magnitude)(x.reshape({3, 1})), magnitude(x).reshape({3, 1})));
+  const auto misplaced = [](const Tensor& t) { return t.slice(0, 1, 3).view(DType::f64); };
+  const auto refuses = tt::compile(misplaced);
+  for (int k = 0; k < 2; ++k) CHECK(message([&] { (void)refuses(tt::ones({4})); }).find("do not begin where") != std::string::npos);
+  CHECK(tt::empty({2, 3}, {.device = tt::DeviceType::meta}).view(DType::u8).shape() == tt::Shape({2, 12}));
+  CHECK(tt::ones({1, 3}).expand({4, 3}).view(DType::i16).shape() == tt::Shape({4, 6}));
   const auto kept = [](const Tensor& t) { return (t + 1.0f).view(DType::i32); };  // a view that is returned
   Tensor r = tt::compile(kept)(x);
   CHECK(same_bits(r, kept(x)));

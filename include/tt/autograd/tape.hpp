@@ -260,7 +260,7 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
   bool needed = false;
   for (int k = 0; k < c.arguments; ++k) needed = needed || c[k].impl().requires_grad;
   Dispatcher::get().redispatch(c);
-  if (!needed || !DispatchState::of_this_thread().grad_enabled || tt::detail::cuts_history(*c.op)) return;
+  if (!needed || !DispatchState::of_this_thread().grad_enabled || c.op->cuts_history) return;
   bool floating = false;
   for (int k = 0; k < c.op->results; ++k) floating = floating || is_floating(c.result[k].dtype());
   if (!floating) return;

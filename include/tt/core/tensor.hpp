@@ -290,6 +290,7 @@ class Tensor {
     if (impl_->is_fill) impl_->is_fill = false;
     return reinterpret_cast<T*>(impl_->data);
   }
+  /// The same, to write, and to read only.
   template <Element T>
   T* mutable_data_ptr(SourceLine at = here()) const { return data_ptr<T>(at); }
   template <Element T>
@@ -298,7 +299,13 @@ class Tensor {
     need_elements("const_data_ptr", at, detail::Use::reads);
     return reinterpret_cast<const T*>(impl_->data);
   }
-  void* data_ptr() const { return Tensor(*this).data(); }
+  /// The first element, of any dtype, to write or to read (libtorch's names).
+  void* data_ptr() const {
+    need_elements("data_ptr", {}, detail::Use::untyped_pointer);
+    may_be_written();
+    impl().is_fill = false;
+    return impl_->data;
+  }
   void* mutable_data_ptr() const { return data_ptr(); }
   const void* const_data_ptr() const { return data(); }
   /// The elements of a contiguous Tensor; T must be the dtype's type.
@@ -332,7 +339,7 @@ class Tensor {
   // ---- views: the same elements, no copy
   Tensor view(const IntList& shape, SourceLine at = here()) const;
   /// The same bytes as elements of another dtype. One that is wider or narrower makes the last axis shorter or longer; its elements lie one behind the other then. Has no gradient.
-  /// Throws Error where the bytes do not divide into such elements, and for booleans.
+  /// Throws Error where the bytes do not divide into such elements, and where others are to be booleans.
   template <std::same_as<DType> D> Tensor view(D dtype, SourceLine at = here()) const;
   Tensor reshape(const IntList& shape, SourceLine at = here()) const;
   Tensor permute(const IntList& axes, SourceLine at = here()) const;

@@ -199,6 +199,7 @@ class Operator {
   OpFront front = nullptr;                ///< what a call by name runs; null: the kernel, as nothing comes before that
   bool keeps_values = false;         ///< its derivative reads elements of floating arguments and results, so the tape keeps them
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
+  bool cuts_history = false;         ///< its result has no gradient
   bool elementwise = false;          ///< each element of its results is made of those of its operands, broadcast, in that place
   bool lays_out = false;             ///< its result has the elements of argument 0, contiguous
   Op primitive = Op::input;          ///< of a plain primitive: which one

@@ -201,7 +201,7 @@ Tensor pad(const Tensor& x, const IntList& pad, std::string_view mode, Optional<
 template <std::same_as<DType> D> Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, D dtype, SourceLine at = here()) { return tril_indices(row, col, offset, at).to(dtype, at); }
 template <std::same_as<DType> D> Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, D dtype, SourceLine at = here()) { return triu_indices(row, col, offset, at).to(dtype, at); }
 
-/// What x.view(dtype) gives, in memory of its own.
+/// x.view(dtype), in memory of its own.
 template <std::same_as<DType> D> Tensor view_copy(const Tensor& x, D dtype, SourceLine at = here()) { return detail::viewed_as(x, dtype, at).clone(at); }
 
 // ---- dtypes of results

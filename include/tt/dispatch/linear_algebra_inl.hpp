@@ -53,23 +53,23 @@ TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, int dims, 
   return tensordot(a, b, of_a, of_b, at);
 }
 TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& dims_a, const IntList& dims_b, SourceLine at) {
+  detail::need_same_dtype("tensordot", a, b, at);
   if (dims_a.size() != dims_b.size()) TT_THROW(Error(Text("tt::tensordot: axes ") << dims_a << " and " << dims_b << " are not as many." << at));
   const std::uint64_t in_a = detail::axis_set(a, dims_a, "tensordot", at), in_b = detail::axis_set(b, dims_b, "tensordot", at);
-  IntList order_a, order_b, shape;
-  Size rows(1), columns(1), n(1);
-  for (int k = 0; k < a.dim(); ++k)
-    if (!(in_a >> k & 1)) order_a.push_back(k), shape.push_back(a.size(k, at)), rows *= a.size(k, at);
+  if (a.dim() + b.dim() - 2 * dims_a.size() > max_rank) TT_THROW(Error(Text("tt::tensordot: the product of shapes ") << a.shape() << " and " << b.shape() << " has more than " << max_rank << " axes." << at));
+  Contraction::Options letters;  // of a: 1 and further; axes of b have those that they are summed with, or further ones
+  for (int k = 0; k < a.dim(); ++k) letters.left.push_back(1 + k);
+  for (int k = 0; k < b.dim(); ++k) letters.right.push_back(1 + max_rank + k);
   for (int k = 0; k < dims_a.size(); ++k) {
-    const int i = normalize_axis(tt::detail::saturated<int>(dims_a.value(k)), a.dim()), j = normalize_axis(tt::detail::saturated<int>(dims_b.value(k)), b.dim());
+    const int i = normalize_axis(detail::saturated<int>(dims_a.value(k)), a.dim()), j = normalize_axis(detail::saturated<int>(dims_b.value(k)), b.dim());
     if (a.size(i, at) != b.size(j, at)) TT_THROW(Error(Text("tt::tensordot: sizes differ: axis ") << i << " of shape " << a.shape() << ", axis " << j << " of shape " << b.shape() << "." << at));
-    order_a.push_back(i);
-    order_b.push_back(j);
-    n *= a.size(i, at);
+    letters.right.item[j] = letters.left.item[i];
   }
+  for (int k = 0; k < a.dim(); ++k)
+    if (!(in_a >> k & 1)) letters.result.push_back(letters.left.item[k]);
   for (int k = 0; k < b.dim(); ++k)
-    if (!(in_b >> k & 1)) order_b.push_back(k), shape.push_back(b.size(k, at)), columns *= b.size(k, at);
-  const Tensor left = a.dim() ? a.permute(order_a, at) : a, right = b.dim() ? b.permute(order_b, at) : b;
-  return tt::matmul(left.reshape({rows, n}, at), right.reshape({n, columns}, at), at).reshape(shape, at);
+    if (!(in_b >> k & 1)) letters.result.push_back(letters.right.item[k]);
+  return call_with<Contraction>(at, letters, a, b);
 }
 TT_LAZY_DEFINITION Tensor cross(const Tensor& a, const Tensor& b, Optional<int> dim, SourceLine at) {
   int axis = dim.given ? dim.value : -1;

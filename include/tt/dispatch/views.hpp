@@ -50,7 +50,7 @@ TT_INLINE void record_view_as(Graph& g, const Operator&, std::span<const int> in
 TT_INLINE void view_as_kernel(Call& c, void*);
 TT_INLINE void view_as_front(Call& c);
 
-TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front = nullptr);
+TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front = nullptr, bool cuts_history = false);
 inline Operator& reshape_operator() {
   static Operator& op = define_view("reshape", "int[] shape", &record_reshape, &reshape_kernel,
                                     [](Call& c) { c.result[0] = c[0].reshape(c.attrs().list(0), c.at); });
@@ -76,20 +76,18 @@ inline Operator& slice_operator() {
   return op;
 }
 inline Operator& detach_operator() {
-  static Operator& op = define_view("detach", "", &record_detach, &detach_kernel);
+  static Operator& op = define_view("detach", "", &record_detach, &detach_kernel, nullptr, true);
   return op;
 }
 /// The same bytes as elements of another dtype. A graph has those of 32 and 64 bits (bitcast), and ends before others.
 inline Operator& view_as_operator() {
-  static Operator& op = define_view("_view_as", "dtype dtype", &record_view_as, &view_as_kernel, &view_as_front);
+  static Operator& op = define_view("_view_as", "dtype dtype", &record_view_as, &view_as_kernel, &view_as_front, true);
   return op;
 }
 inline Operator& view_bytes_operator() {
-  static Operator& op = define_view("_view_bytes", "dtype dtype", nullptr, &view_as_kernel, &view_as_front);
+  static Operator& op = define_view("_view_bytes", "dtype dtype", nullptr, &view_as_kernel, &view_as_front, true);
   return op;
 }
-/// The tape does not see what is done to the result.
-inline bool cuts_history(const Operator& op) { return &op == &detach_operator() || &op == &view_as_operator() || &op == &view_bytes_operator(); }
 TT_INLINE Tensor viewed_as(const Tensor& x, DType dtype, SourceLine at);
 
 TT_INLINE int axis_of(const Tensor& t, int axis, const char* op, SourceLine at, int rank);

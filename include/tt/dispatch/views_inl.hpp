@@ -179,10 +179,28 @@ TT_INLINE void detach_kernel(Call& c, void*) {
 TT_INLINE void record_view_as(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.elementwise(Op::bitcast, {g.detach(in[0])}, 0, static_cast<DType>(a.value[0]));
 }
-/// viewed_as has checked what is asked for.
+/// Why the bytes of a Tensor cannot be seen as elements of a dtype; null: they can.
+inline const char* view_as_fault(const TensorImpl& t, DType dtype) {
+  const std::int64_t from = size_of(t.dtype), to = size_of(dtype);
+  if (dtype == DType::boolean && t.dtype != DType::boolean) return "bytes are no booleans. Compare with 0?";
+  if (from != to) {
+    const int last = t.shape.rank - 1;
+    if (last < 0) return "a Tensor without axes has no axis of bytes.";
+    if (t.stride[last] != 1 && t.shape.code[last] > 1) return "elements along the last axis do not lie one behind the other. Use contiguous()?";
+    if (from < to && t.shape.code[last] % (to / from) != 0) return "the last axis does not divide into such elements.";
+    for (int k = 0; k < last; ++k)
+      if (from < to && t.stride[k] % (to / from) != 0) return "rows do not begin where such an element could. Use contiguous()?";
+  }
+  if (reinterpret_cast<std::uintptr_t>(t.data) % static_cast<std::uintptr_t>(to) != 0) return "the elements do not begin where such an element could. Use clone()?";
+  return nullptr;
+}
+inline void need_view_as(const Tensor& x, DType dtype, SourceLine at) {
+  if (const char* const why = view_as_fault(x.impl(), dtype)) TT_THROW(Error(Text("tt::view: ") << name(x.dtype()) << ' ' << x.shape() << " as " << name(dtype) << ": " << why << at));
+}
 TT_INLINE void view_as_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
   const DType dtype = static_cast<DType>(c.attrs().value[0]);
+  need_view_as(c[0], dtype, c.at);  // again: where an element begins is not known of a recorded Tensor
   const std::int64_t from = size_of(t.dtype), to = size_of(dtype);
   Shape shape = t.shape;
   std::int64_t strides[max_rank];
@@ -195,34 +213,21 @@ TT_INLINE void view_as_kernel(Call& c, void*) {
   c.result[0].impl().dtype = dtype;
 }
 TT_INLINE Tensor viewed_as(const Tensor& x, DType dtype, SourceLine at) {
-  const TensorImpl& t = x.impl();
-  if (t.dtype == dtype) return x;
-  const std::int64_t from = size_of(t.dtype), to = size_of(dtype);
-  const auto refuse = [&](const char* why) { TT_THROW(Error(Text("tt::view: ") << name(t.dtype) << ' ' << x.shape() << " as " << name(dtype) << ": " << why << at)); };
-  if (dtype == DType::boolean) refuse("bytes are no booleans. Compare with 0?");
-  if (from != to) {
-    const int last = t.shape.rank - 1;
-    if (last < 0) refuse("a Tensor without axes has no axis of bytes.");
-    if (t.stride[last] != 1 && t.shape.code[last] > 1) refuse("elements along the last axis do not lie one behind the other. Use contiguous()?");
-    if (from < to) {
-      if (t.shape.code[last] % (to / from) != 0 || t.shape.code[last] < 0) refuse("the last axis does not divide into such elements.");
-      for (int k = 0; k < last; ++k)
-        if (t.stride[k] % (to / from) != 0) refuse("rows do not begin where such an element could. Use contiguous()?");
-    }
-  }
-  if (reinterpret_cast<std::uintptr_t>(t.data) % static_cast<std::uintptr_t>(to) != 0) refuse("the elements do not begin where such an element could. Use clone()?");
+  if (x.dtype() == dtype) return x;
+  need_view_as(x, dtype, at);
+  const bool in_graphs = size_of(x.dtype()) == size_of(dtype) && !is_narrow(x.dtype()) && !is_narrow(dtype) && x.dtype() != DType::boolean;
   Attributes a;
   a.push(static_cast<int>(dtype));
-  const bool in_graphs = from == to && !is_narrow(t.dtype) && !is_narrow(dtype) && t.dtype != DType::boolean;
   return call_unary(in_graphs ? view_as_operator() : view_bytes_operator(), x, a, at);
 }
 TT_INLINE void view_as_front(Call& c) { c.result[0] = viewed_as(c[0], static_cast<DType>(c.attrs().value[0]), c.at); }
 
-TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front) {
+TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front, bool cuts_history) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(kernel), [&](Operator& op) {
     op.record = record;
     op.set_schema(schema_of(1, attributes));
     op.is_view = true;
+    op.cuts_history = cuts_history;
     op.front = front;
     op.set_backend_kernel(kernel);
   });

@@ -21,6 +21,6 @@ using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite
                                       BinaryCrossEntropy, BinaryCrossEntropyWithLogits, KlDiv, PoissonNllLoss, GaussianNllLoss, HingeEmbeddingLoss,
                                       MarginRankingLoss, SoftMarginLoss, MultilabelSoftMarginLoss, MultiMarginLoss, MultilabelMarginLoss,
                                       CosineEmbeddingLoss, TripletMarginLoss, Normalize, CosineSimilarity, PairwiseDistance, Cdist, Pdist,
-                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, IntMm, Addmm, Addmv, Addr, Addbmm, Baddbmm, Inner, Vecdot, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention, PackInt4, UnpackInt4<true>, UnpackInt4<false>>;
+                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, IntMm, Contraction, Addmm, Addmv, Addr, Addbmm, Baddbmm, Inner, Vecdot, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention, PackInt4, UnpackInt4<true>, UnpackInt4<false>>;
 
 }  // namespace tt

@@ -12,11 +12,10 @@
 namespace tt {
 namespace detail {
 
-using FindOp = const OpDef* (*)(std::string_view name);
 /// The op of the library that has this name, else nullptr.
 TT_LAZY const OpDef* find_library_op(std::string_view name);
-/// What is parsed, with `find` for ops that are no primitives.
-TT_LAZY Graph parse_graph(std::string_view text, FindOp find);
+/// Reads a graph; `find` knows ops that are no primitives.
+TT_LAZY Graph parse_graph(std::string_view text, const OpDef* (*find)(std::string_view name));
 
 }  // namespace detail
 

@@ -17,6 +17,6 @@ TT_LAZY_DEFINITION const OpDef* find_library_op(std::string_view name) {
     if (name == e->def->info.name) found = e->def;
   return found;
 }
-TT_LAZY_DEFINITION Graph parse_graph(std::string_view text, FindOp find) { return GraphParser(text, find).graph(); }
+TT_LAZY_DEFINITION Graph parse_graph(std::string_view text, const OpDef* (*find)(std::string_view name)) { return GraphParser(text, find).graph(); }
 
 }  // namespace tt::detail

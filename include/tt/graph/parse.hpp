@@ -12,9 +12,10 @@
 namespace tt {
 namespace detail {
 
+using FindOp = const OpDef* (*)(std::string_view name);
+
 class GraphParser {
  public:
-  using FindOp = const OpDef* (*)(std::string_view name);
   GraphParser(std::string_view text, FindOp find) : rest_(text), find_(find) {}
 
   Graph graph() {

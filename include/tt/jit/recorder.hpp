@@ -270,11 +270,12 @@ class Recorder : public detail::CaptureMode {
   static bool requires_gradient(const Call& c) {
     bool required = false;
     for (int k = 0; k < c.arguments; ++k) required = required || c[k].impl().requires_grad;
-    return required && !detail::cuts_history(*c.op);
+    return required && !c.op->cuts_history;
   }
-  /// How a view of a recorded Tensor lies; false: as a copy of it does.
-  static bool view_strides(const Call& c, Shape& shape, std::int64_t* strides) {
+  /// How a view of a recorded Tensor lies, and of which dtype it is; false: as a copy of it does.
+  static bool view_strides(const Call& c, Shape& shape, std::int64_t* strides, DType& dtype) {
     const detail::TensorImpl& base = c[0].impl();
+    dtype = base.dtype;
     if (c.op == &detail::reshape_operator()) {
       shape = detail::shape_attribute(c.attrs());
       return detail::reshaped_strides(base, shape, strides);
@@ -285,6 +286,7 @@ class Recorder : public detail::CaptureMode {
     const auto& slot = c.op->slot(backend_key(base.device.type));
     slot.kernel.load(std::memory_order_acquire)(view, slot.context);
     shape = made.impl().shape;
+    dtype = made.dtype();
     for (int k = 0; k < shape.rank; ++k) strides[k] = made.impl().stride[k];
     return true;
   }

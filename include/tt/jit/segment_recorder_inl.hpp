@@ -158,10 +158,10 @@ inline void SegmentRecorder::record_view(Call& c) {
   const detail::TensorImpl& base = c[0].impl();
   Shape shape;
   std::int64_t strides[max_rank] = {};
-  const bool is_view = view_strides(c, shape, strides);
+  DType dtype{};
+  const bool is_view = view_strides(c, shape, strides, dtype);
   const bool has_history = requires_gradient(c);
   const Step& s = list_call(c, values_of(c), has_history);
-  const DType dtype = c.op == &detail::view_as_operator() ? static_cast<DType>(c.attrs().value[0]) : base.dtype;
   c.result[0] = make(dtype, shape, is_view ? strides : nullptr, base.device);
   c.result[0].impl().requires_grad = has_history && s.grad_enabled;
   c.result[0].impl().inference = base.inference;

@@ -253,7 +253,8 @@ inline void Tracer::record(Call& c) {
   for (int k = 0; k < c.op->results; ++k) c.result[k].impl().requires_grad = required && is_floating(c.result[k].dtype());
   if (!c.op->is_view) return keep_order(c);
   Shape shape;
-  if (std::int64_t strides[max_rank] = {}; view_strides(c, shape, strides)) c.result[0].impl().set_strided(shape, strides);
+  DType dtype{};
+  if (std::int64_t strides[max_rank] = {}; view_strides(c, shape, strides, dtype)) c.result[0].impl().set_strided(shape, strides);
   note_view(c.result[0], c[0]);
   list_->values.back().tensor = c.result[0];
 }
