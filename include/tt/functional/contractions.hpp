@@ -2,6 +2,8 @@
 //   tt::einsum<"bij,bjk->bik">(a, b)    tt::tensordot<1>(a, b)    tt::mm(a, b)    tt::outer(u, v)
 // Of Tensors they are the functions of that name.
 #pragma once
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include "tt/functional/matmul.hpp"
