@@ -335,6 +335,10 @@ TEST_CASE("out that shares memory with an operand") {
 }
 
 TEST_CASE("einsum is what its letters say") {
+  using tt::detail::Equation, tt::detail::EquationFault;
+  static_assert(Equation("abcdefgh,ijklmnop").result.count == 16);
+  static_assert(Equation("abcdefghijklm,nopqrstuvwxyz,ABCDEFGHIJKLM,NOPQRSTUVWXYZ").fault == EquationFault::too_many);
+  static_assert(Equation("...abcdefghijklm,nopqrstuvwxyz", {16, 13}).fault == EquationFault::too_many);
   const Tensor a = tt::rand({2, 3, 4}, 1), b = tt::rand({2, 4, 5}, 2), v = tt::rand({4}, 3);
   CHECK(tt::allclose(tt::einsum("bij,bjk->bik", {a, b}), tt::matmul(a, b)));
   CHECK(tt::allclose(tt::einsum("...j,j", {a, v}), tt::matmul(a, v)));

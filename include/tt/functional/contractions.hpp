@@ -58,8 +58,11 @@ struct Equation {
       result = term(text.substr(arrow + 2), -1, widest, operand.size());
     } else {
       for (int k = widest; k > 0; --k) result.add(static_cast<char>(k));
-      for (int c = 'A'; c <= 'z'; ++c)
-        if (times(static_cast<char>(c)) == 1) result.add(static_cast<char>(c));
+      for (int c = 'A'; c <= 'z'; ++c) {
+        if (times(static_cast<char>(c)) != 1) continue;
+        if (result.count == max_rank) found(EquationFault::too_many, 0);
+        else result.add(static_cast<char>(c));
+      }
     }
     for (int k = 0; k < result.count; ++k)
       if (times(result.letter[k]) == 0) found(EquationFault::unknown_letter, result.letter[k]);
