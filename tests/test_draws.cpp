@@ -99,7 +99,7 @@ TEST_CASE("where draws still end the graph, the numbers are those of the functio
   same([](const Tensor& v) { return tt::cond(v.sum() > 2, [](const Tensor& t) { return t + tt::rand_like(t); }, [](const Tensor& t) { return t * 2; }, v); });
   same([](const Tensor& v) { return v.sum().item() > 2 ? v + tt::rand_like(v) : v; });
   same([](const Tensor& v) { return v + tt::randperm(7) + tt::rand({7}); });
-  same([](const Tensor& v) { return tt::vmap([](const Tensor& t) { return t * tt::rand_like(t); }, {.randomness = "different"})(v); });
+  same([](const Tensor& v) { return tt::vmap([](const Tensor& t) { return tt::cond(t.sum() > 2, [](const Tensor& s) { return s + tt::rand_like(s); }, [](const Tensor& s) { return s; }, t); }, {.randomness = "different"})(v); });
   const auto own = [](const Tensor& v) {
     tt::Generator g(4);
     return v + tt::rand({7}, g);
@@ -110,4 +110,44 @@ TEST_CASE("where draws still end the graph, the numbers are those of the functio
   const Tensor a = traced(x);
   tt::manual_seed(2);
   CHECK(same_bits(a, x + tt::rand_like(x)));
+}
+
+TEST_CASE("draws of vmap's examples are part of its graph: the same for all of them, or others for each") {
+  const Tensor x = tt::rand({5, 7}, 3);
+  const auto f = [](const Tensor& t) { return std::pair(tt::rand_like(t), tt::randn({2}) + t.sum() * 0); };
+  for (const char* word : {"same", "different"}) {
+    CAPTURE(std::string(word));
+    const auto drawn = [&](const auto& map) {
+      tt::manual_seed(11);
+      return map(x);
+    };
+    const auto compiled = tt::compile(tt::frozen([&](const Tensor& v) { return tt::vmap(f, {.randomness = word})(v); }), {.tier = 0, .fullgraph = true});
+    const auto [u, n] = drawn(compiled);
+    const auto [u2, n2] = drawn(tt::vmap(f, {.randomness = word}));
+    CHECK((same_bits(u, u2) && same_bits(n, n2)));
+    CHECK(!same_bits(compiled(x).first, u));  // the next call draws anew
+    const bool same = std::string(word) == "same";
+    for (int k = 1; k < 5; ++k) {
+      CHECK(same_bits(u[k], u[0]) == same);
+      CHECK(same_bits(n[k], n[0]) == same);
+    }
+    CHECK((u.shape() == x.shape() && n.size(0) == 5 && n.size(1) == 2));
+    for (const double v : numbers(u)) CHECK((v >= 0 && v < 1));
+  }
+  // what an example draws is what its own seed gives
+  const auto one = [](const Tensor& t) { return tt::rand_like(t); };
+  tt::manual_seed(4);
+  const Tensor all = tt::vmap(one, {.randomness = "different"})(x);
+  tt::manual_seed(4);
+  for (int k = 0; k < 5; ++k) CHECK(same_bits(all[k], tt::rand_like(x[k])));
+  // gradients of each example, with dropout
+  const auto gradients = tt::vmap(tt::grad([](const Tensor& t) { return (tt::dropout(t, 0.5) * t).sum(); }), {.randomness = "different"});
+  const Tensor g = gradients(tt::ones({64, 8}));
+  CHECK(!same_bits(g[0], g[1]));
+  for (const double v : numbers(g)) CHECK((v == 0 || v == 4));
+  CHECK(message([&] { tt::vmap(one)(x); }).starts_with("tt::vmap: the function draws random numbers (rand_like)."));
+  // several chunks, and a vmap inside of another one
+  CHECK(tt::vmap(one, {.randomness = "different", .chunk_size = 2})(x).shape() == x.shape());
+  const auto nested = tt::vmap([&](const Tensor& t) { return tt::vmap([](const Tensor& s) { return s * tt::rand_like(s); }, {.randomness = "different"})(t); }, {.randomness = "different"})(x);
+  CHECK(nested.shape() == x.shape());
 }

@@ -126,8 +126,8 @@ void check_plan(const tt::Graph& g, const tt::SymbolValues& symbols = {}) {
   REQUIRE(!g.failure);
   for (const tt::Kernel& k : plan.kernels) {
     INFO(tt::name(k.kind));
-    CHECK(tt::split_kernel({k.kind, k.batch.value(symbols), k.rows.value(symbols), k.cols.value(symbols),
-                            k.inner.value(symbols), tt::columns_divide(plan, k)}, 2).parts == 2);
+    CHECK((tt::shares_row(plan, k) || tt::split_kernel({k.kind, k.batch.value(symbols), k.rows.value(symbols), k.cols.value(symbols),
+                                                        k.inner.value(symbols), tt::columns_divide(plan, k)}, 2).parts == 2));
   }
   std::vector<std::vector<float>> buffer;
   const auto add = [&](int node, float step) {
@@ -207,6 +207,27 @@ TEST_CASE("programs made at run time give the same bits on any number of threads
     const auto p = r.input({6, 70, 90}), q = r.input({6, 90, 50});
     r.g.output(tt::sigmoid(tt::matmul(p, q)).id);
     check_plan(r.g);
+  }
+  for (const tt::Extent n : {tt::Extent(200003), tt::Extent(16 * tt::row_block), tt::Extent::symbol(0)}) {  // threads share the only row
+    tt::SymbolValues s;
+    s.value[0] = 131071;
+    const auto check = [&](const auto& f) {
+      Recorder r;
+      const auto x = r.input({n}), y = r.input({n});
+      f(r, x, y);
+      check_plan(r.g, s);
+    };
+    check([](Recorder& r, const auto& x, const auto& y) { r.g.output(tt::sum(x * y).id); });
+    check([](Recorder& r, const auto& x, const auto& y) {  // several in one sweep, and steps behind it
+      r.g.output((tt::mean(x * x) + 1).id);
+      r.g.output(tt::amax(x - y).id);
+    });
+    check([](Recorder& r, const auto& x, const auto&) { r.g.output(tt::softmax(x, 0).id); });
+    check([](Recorder& r, const auto& x, const auto& y) {  // sweeps that read what the ones before gave
+      const auto c = x - tt::mean(x);
+      r.g.output((c / tt::sqrt(tt::mean(c * c) + 1) * y).id);
+      r.g.output(tt::mean(x).id);
+    });
   }
   {
     Recorder r;

@@ -110,6 +110,20 @@ TEST_CASE("a view of a leaf is changed under NoGrad only; threads take views of 
   CHECK(close(x.grad(), tt::tensor({{2.0, 2.0}, {6.0, 6.0}}, DType::f64)));
 }
 
+TEST_CASE("what is written at indices is part of the Tensor's history, and what is not written keeps its own") {
+  Tensor x = tt::rand({2, 3}, 1).to(DType::f64).requires_grad_(), v = tt::rand({2}, 2).to(DType::f64).requires_grad_();
+  Tensor y = x * 2;
+  y.index_put_({tt::tensor({1, 0}), tt::tensor({0, 2})}, v);
+  (y * y).sum().backward();
+  CHECK(close(x.grad(), x * 8 * tt::tensor({{1.0, 1.0, 0.0}, {0.0, 1.0, 1.0}}, DType::f64)));
+  CHECK(close(v.grad(), v * 2));
+  x.zero_grad();
+  Tensor z = x * 2;
+  z.index_put_({tt::Slice(0, 1), x.detach()[0] < 2}, 5);  // the first row, all of it
+  z.sum().backward();
+  CHECK(close(x.grad(), tt::tensor({{0.0, 0.0, 0.0}, {2.0, 2.0, 2.0}}, DType::f64)));
+}
+
 TEST_CASE("numbers among Tensors of f64 keep their digits") {
   const Tensor x = tt::zeros({2}, DType::f64), on = tt::ones({2}, DType::boolean), at = tt::tensor({0});
   CHECK(tt::masked_fill(x, on, 0.3)[1].item<double>() == 0.3);

@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/arrays.hpp"
 #include "tt/autograd/checkpoint.hpp"
+#include "tt/autograd/dual.hpp"
 #include "tt/autograd/functional.hpp"
 #include "tt/core/accessor.hpp"
 #include "tt/dispatch/algorithms.hpp"

@@ -18,10 +18,17 @@ void multiply_add_sum_0(void *const *p, const i64 *s, const i64 *r) {
   (void)r;
   for (i64 row = r[0]; row < r[1]; ++row) {
     const i64 n = 300 * s[0];
+    const i64 phase = r[4], first = phase ? r[5] : 0, last = phase ? r[6] : n;
+    char *const values = (char *)r[7];
+    const int stores = !phase || phase > 1;
+    (void)stores;
     float f32_5;
     tree_add_f32 tf32_5;
     tf32_5.used = 0, tf32_5.pushed = 0;
-    for (i64 b = 0; b < n || b == 0; b += 4096) {
+    for (i64 b = 0; b < n && phase > 1; b += 4096) {
+      push_add_f32(&tf32_5, *(float *)(values + 8 * (b / 4096 * 1 + 0)));
+    }
+    for (i64 b = first; (b < last || b == 0) && phase <= 1; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
       float *x0 = (float *)p[0] + 0;
       float *x1 = (float *)p[1] + 0;
@@ -58,10 +65,12 @@ void multiply_add_sum_0(void *const *p, const i64 *s, const i64 *r) {
         }
         fill_add_f32(&vf32_5, lf32_5);
       }
-      push_add_f32(&tf32_5, fold_add_f32(&vf32_5));
+      if (phase) *(float *)(values + 8 * (b / 4096 * 1 + 0)) = fold_add_f32(&vf32_5);
+      else push_add_f32(&tf32_5, fold_add_f32(&vf32_5));
     }
+    if (phase == 1) return;
     f32_5 = result_add_f32(&tf32_5, 0);
     float *x3 = (float *)p[3] + 0;
-    x3[0] = f32_5;
+    if (stores) x3[0] = f32_5;
   }
 }

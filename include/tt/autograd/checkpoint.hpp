@@ -124,8 +124,12 @@ auto checkpoint(const F& f, const A&... arguments) {
   const std::tuple<A...> all(arguments...);
   const std::vector<const Tensor*> leaves = detail::leaves_of(all);
   bool required = false;
-  for (const Tensor* t : leaves) required = required || t->requires_grad();
-  if (!required || !is_grad_enabled()) return R(f(arguments...));
+  bool dual = false;
+  for (const Tensor* t : leaves) {
+    required = required || t->requires_grad();
+    dual = dual || autograd::may_be_dual(*t);
+  }
+  if (!required || dual || !is_grad_enabled()) return R(f(arguments...));
   if (detail::records_control()) {
     detail::RecordedRegion region;
     const R like = std::apply(f, region.input(all));

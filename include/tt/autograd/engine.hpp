@@ -278,14 +278,24 @@ TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool 
 namespace autograd {
 
 inline bool needs_tape(const Tensor& target, const Tensor* other) {
-  return DispatchState::of_this_thread().grad_enabled &&
-         (target.impl().requires_grad || (other && other->impl().requires_grad));
+  return may_be_dual(target) || (other && may_be_dual(*other)) ||
+         (DispatchState::of_this_thread().grad_enabled && (target.impl().requires_grad || (other && other->impl().requires_grad)));
 }
 inline void check_inplace(const Tensor& target, SourceLine at) {
+  if (!DispatchState::of_this_thread().grad_enabled) return;
   if (target.impl().requires_grad && target.is_leaf())
     TT_THROW(Error(Text("tt: a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
   if (const Tensor base = base_of(target); base.impl().requires_grad && base.is_leaf())
     TT_THROW(Error(Text("tt: a view of a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
+}
+TT_INLINE bool has_tangent(const Tensor& t) { return dual_of(t); }
+TT_INLINE Tensor off_tape(const Tensor& t) {
+  const Tensor r = t.detach();
+  take_tangent(r, t);
+  return r;
+}
+TT_INLINE Tensor call_on_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f) {
+  return dual_rules().custom(argument, count, f);
 }
 TT_INLINE void register_tape() {
   static const bool done = [] {
@@ -293,8 +303,12 @@ TT_INLINE void register_tape() {
     tt::detail::TapeHooks& hooks = tt::detail::tape_hooks();
     hooks.needs_tape = &needs_tape;
     hooks.check = &check_inplace;
-    hooks.adopt = &adopt_history;
+    hooks.adopt = [](Tensor& target, const Tensor& result) {
+      if (DispatchState::of_this_thread().grad_enabled) adopt_history(target, result);
+      if (const auto rule = dual_rules().adopt) rule(target, result);
+    };
     hooks.view = [](const Tensor& view) {
+      if (const auto rule = dual_rules().view) rule(view);
       if (const Tensor base = base_of(view); base.impl().requires_grad && DispatchState::of_this_thread().grad_enabled) take_history_of_base(base, view);
     };
     hooks.require = [](const Tensor& t) { Tensor(t).requires_grad_(); };

@@ -31,7 +31,7 @@ void each_variable(A& a, const F& f) {
 /// has one, so that derivatives of derivatives work.
 inline Tensor as_variable(const Tensor& t) {
   if (t.requires_grad() && is_grad_enabled()) return t.reshape(t.shape());
-  return t.detach().requires_grad_();
+  return off_tape(t).requires_grad_();
 }
 
 /// The gradients by arguments I, each as the argument is.
@@ -70,7 +70,7 @@ auto gradient_by(const F& f, const A&... a) {
   gradients.resize(variables.size());
   if (!mode || !mode->gradients(value, variables.data(), static_cast<int>(variables.size()), gradients.data())) {
     if (value.requires_grad()) gradients = tt::grad({value}, variables, {}, nested, nested);
-    if (!nested) value = value.detach();
+    if (!nested) value = off_tape(value);
   } else if (!nested) {
     value.impl().requires_grad = false;  // of a recorded Tensor
   }

@@ -36,6 +36,19 @@ inline void need_history(const Tensor& t, const char* op) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
 }
 
+/// Has it a tangent, or had one (dual.hpp)?
+inline bool may_be_dual(const Tensor& t) { return t.impl().keys.contains(DispatchKey::forward); }
+inline bool may_be_dual(const Tensor* const* argument, int count) {
+  bool any = false;
+  for (int k = 0; k < count; ++k) any = any || may_be_dual(*argument[k]);
+  return any;
+}
+TT_INLINE bool has_tangent(const Tensor& t);
+/// detach(), which leaves the tangent.
+TT_INLINE Tensor off_tape(const Tensor& t);
+/// f(arguments), a function with a backward of its own, of Tensors some of which have tangents.
+TT_INLINE Tensor call_on_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f);
+
 }  // namespace autograd
 
 /// The gradients of `outputs` (weighted by `grad_outputs`; scalars need none) with respect to `inputs`;

@@ -91,19 +91,35 @@ Tensor apply_function(const A&... a) {
     detail::stamp(result);
     return result;
   }
-  autograd::CustomCall call(&F::backward);
-  Tensor result;
-  {
-    const NoGrad off;
-    result = F::forward(call.context(), a...);
-  }
   const Tensor* argument[sizeof...(A) + 1];
   int tensors = 0;
   const auto look = [&](const auto& x) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) argument[tensors++] = &x;
   };
   (look(a), ...);
-  return call.finish(std::move(result), argument, tensors);
+  const auto run = [&](const auto&... x) {
+    autograd::CustomCall call(&F::backward);
+    Tensor result;
+    {
+      const NoGrad off;
+      result = F::forward(call.context(), x...);
+    }
+    return call.finish(std::move(result), argument, tensors);
+  };
+  if (!autograd::may_be_dual(argument, tensors)) return run(a...);
+  return autograd::call_on_duals(argument, tensors, [&](const Tensor* const* own) {
+    const auto in_place_of = [&](const auto& x) -> const auto& {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) {
+        for (int k = 0; k < tensors; ++k)
+          if (argument[k] == &x) {
+            argument[k] = own[k];
+            return *own[k];
+          }
+      }
+      return x;
+    };
+    return run(in_place_of(a)...);
+  });
 }
 
 }  // namespace tt

@@ -49,7 +49,7 @@ inline const TapeNodeKind custom_kind{
       }
       FunctionContext context = n.context;
       for (std::size_t k : n.results_saved)
-        if (taped) set_history(context.saved[k] = context.saved[k].detach(), &n, 0);
+        if (taped) set_history(context.saved[k] = off_tape(context.saved[k]), &n, 0);
       const std::vector<Tensor> g = n.backward(context, std::vector<Tensor>(in, in + n.results));
       if (static_cast<int>(g.size()) != n.tensors)
         TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
@@ -63,7 +63,11 @@ inline const TapeNodeKind custom_kind{
       }
     },
     [](TapeNode& n) { static_cast<CustomNode&>(n).context.saved.clear(); },
-    [](TapeNode* n) { delete static_cast<CustomNode*>(n); }};
+    [](TapeNode* n) { delete static_cast<CustomNode*>(n); },
+    [](TapeNode& base, int, const Tensor& from) {
+      auto& n = static_cast<CustomNode&>(base);
+      for (std::size_t k : n.results_saved) take_tangent(n.context.saved[k], from);
+    }};
 
 TT_INLINE CustomCall::CustomCall(Backward backward) : node_(new CustomNode) {
   node_->kind = &custom_kind;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tt/autograd/history.hpp"
+#include "tt/dispatch/graph_function.hpp"
 
 namespace tt {
 
@@ -21,6 +22,7 @@ struct TapeNodeKind {
   void (*apply)(TapeNode&, Tensor* in, Tensor* out, bool taped);
   void (*release_saved)(TapeNode&);  ///< after a backward that does not retain the graph
   void (*destroy)(TapeNode*);        ///< frees the node itself; its edges are gone already
+  void (*keep_tangent)(TapeNode&, int result, const Tensor&) = nullptr;  ///< of a node that has saved that result: see dual.hpp
 };
 
 struct Edge {
@@ -112,12 +114,18 @@ struct AccumulateNode : TapeNode {
   std::atomic_flag busy;
 };
 
+/// What a dual Tensor has besides (dual.hpp): it counts while the level is open that it was made in.
+struct Dual {
+  Tensor tangent;
+  std::shared_ptr<const std::atomic<bool>> level;
+};
 /// What a Tensor carries when it takes part.
 struct Meta : tt::detail::AutogradMeta {
   TapeNode* made_by = nullptr;  ///< null: a leaf
   int result = 0;
   AccumulateNode* leaf = nullptr;
   std::shared_ptr<Tensor> retained;  ///< the gradient of what is not a leaf, where it was asked for
+  std::unique_ptr<Dual> dual;
 };
 
 inline Meta& meta_of(const Tensor& t) {
@@ -138,6 +146,40 @@ inline Meta& meta_of(const Tensor& t) {
     impl.autograd = m;
   }
   return *static_cast<Meta*>(impl.autograd);
+}
+
+/// Null: it is none, or its level was closed.
+inline const Dual* dual_of(const Tensor& t) {
+  if (!may_be_dual(t)) return nullptr;
+  const Dual* const d = meta_of(t).dual.get();
+  return d && d->level->load(std::memory_order_relaxed) ? d : nullptr;
+}
+/// An undefined tangent: it is no dual any more.
+inline void set_tangent(const Tensor& t, const Tensor& tangent, const std::shared_ptr<const std::atomic<bool>>& level) {
+  tt::detail::TensorImpl& impl = t.impl();
+  if (!tangent.defined() && !may_be_dual(t)) return;
+  meta_of(t).dual = tangent.defined() ? std::make_unique<Dual>(Dual{tangent, level}) : nullptr;
+  impl.keys = tangent.defined() ? impl.keys | DispatchKey::forward : impl.keys.without(DispatchKey::forward);
+}
+inline void take_tangent(const Tensor& to, const Tensor& from) {
+  if (const Dual* d = dual_of(from)) set_tangent(to, d->tangent, d->level);
+}
+
+/// What the tape does with dual Tensors; set when the first one is made, so that programs without any have no code for them.
+struct DualRules {
+  /// Tangents for what a function gave on these arguments.
+  void (*function)(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
+                   const Tensor* const* argument, int count, const Tensor* result) = nullptr;
+  /// f(arguments) of one result, which is on the tape where they are, with its tangent.
+  Tensor (*custom)(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f) = nullptr;
+  /// What was written to `target` changes as `value` does.
+  void (*adopt)(const Tensor& target, const Tensor& value) = nullptr;
+  /// Of a view that was made without an op.
+  void (*view)(const Tensor& view) = nullptr;
+};
+inline DualRules& dual_rules() {
+  static DualRules rules;
+  return rules;
 }
 
 inline void keep_nothing(TapeNode&) {}
@@ -220,6 +262,7 @@ inline Tensor for_keeping(const Tensor& t) {
     const Edge e = edge_of(t);
     set_history(alias, e.node, e.result);
   }
+  take_tangent(alias, t);
   return alias;
 }
 

@@ -148,6 +148,9 @@ struct OwnNode : TapeNode {
   std::vector<Edge> own_edge;
   int arguments() const { return static_cast<int>(argument.size()); }
 };
+inline void keep_own_tangent(TapeNode& base, int result, const Tensor& from) {
+  if (const SavedTensor& s = static_cast<OwnNode&>(base).result[static_cast<std::size_t>(result)]; s.tensor.defined()) take_tangent(s.tensor, from);
+}
 inline const TapeNodeKind own_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<OwnNode&>(base);
@@ -162,7 +165,7 @@ inline const TapeNodeKind own_kind{
         given.check(n, k, "result");
         result[k] = given[k];
         if (taped && n.op->keeps_values && is_floating(result[k].dtype())) {
-          result[k] = result[k].detach();
+          result[k] = off_tape(result[k]);
           set_history(result[k], &n, k);
         }
       }
@@ -173,7 +176,7 @@ inline const TapeNodeKind own_kind{
       for (SavedTensor& s : n.argument) s.tensor = Tensor();
       for (SavedTensor& s : n.result) s.tensor = Tensor();
     },
-    [](TapeNode* n) { delete static_cast<OwnNode*>(n); }};
+    [](TapeNode* n) { delete static_cast<OwnNode*>(n); }, &keep_own_tangent};
 /// Makes the results of a call part of the tape; what is kept: see DerivativeStep.
 inline void record_own(const Call& c) {
   auto* n = new OwnNode;
@@ -338,8 +341,13 @@ inline void run_step(TapeNode& n, const GraphFunction& f, const BitSet& given, c
   SmallVec<Tensor, few_arguments> result(f.outputs());
   f.run(argument, symbols, result.data(), device_of_gradients(n.results, in));
   bool needed = false;
-  for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
+  bool dual = false;
+  for (int k = 0; k < count; ++k) {
+    needed = needed || (taped && argument[k]->impl().requires_grad);
+    dual = dual || may_be_dual(*argument[k]);
+  }
   if (needed) record_function(f, owner, symbols, n.name, n.where, argument, count, result.data());
+  if (dual) dual_rules().function(f, owner, symbols, n.name, n.where, argument, count, result.data());
   int at = 0;
   for (int k : given) out[k] = static_cast<Tensor&&>(result[at++]);
 }

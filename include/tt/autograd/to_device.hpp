@@ -26,7 +26,7 @@ namespace detail {
 /// With the tape, where it is part of the program.
 inline Tensor move_to(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
   if (t.device() == device) return t;
-  if (!t.requires_grad() || !is_grad_enabled()) return to_device(t, device, non_blocking, at);
+  if (!autograd::may_be_dual(t) && (!t.requires_grad() || !is_grad_enabled())) return to_device(t, device, non_blocking, at);
   return apply_function<autograd::ToDevice>(t, device, non_blocking, at);
 }
 

@@ -372,6 +372,7 @@ class KernelText {
                << " + " << row_offset(a, row) << ";\n";
     }
   }
+  const char* before_store_ = "";  ///< where not every call of a kernel stores
   /// An instruction that the emitter writes in its own way, or nothing.
   virtual Text own_instruction(int) { return {}; }
   void instruction(int i, const char* row, const char* indent) {
@@ -397,7 +398,7 @@ class KernelText {
       }
       case Op::load: t << element(x.access, loaded); break;
       case Op::take: t << taken(x); break;
-      case Op::store: t << element(x.access, stored) << " = " << reg(x.dtype, x.a); break;
+      case Op::store: t << before_store_ << element(x.access, stored) << " = " << reg(x.dtype, x.a); break;
       case Op::accumulator:
         if (accumulator_) t << accumulator_;
         else t << "((const " << c_type(x.dtype) << " *)tile)[i - col]";

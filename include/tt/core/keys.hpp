@@ -12,7 +12,7 @@ namespace tt {
 /// those of devices that a program registers by name (register_device in core/device_api.hpp).
 enum class DispatchKey : std::uint8_t {
   cpu, cuda, meta, private_use1, private_use2, private_use3,
-  autograd = 60, trace, vmap, autocast,
+  autograd = 59, forward, trace, vmap, autocast,
   count
 };
 inline constexpr int dispatch_key_count = static_cast<int>(DispatchKey::count);
@@ -32,7 +32,7 @@ inline const char* registered_device_name(int device) {
 
 constexpr const char* name(DispatchKey k) {
   constexpr const char* backends[] = {"CPU", "CUDA", "Meta", "PrivateUse1", "PrivateUse2", "PrivateUse3"};
-  constexpr const char* others[] = {"Autograd", "Trace", "Vmap", "Autocast"};
+  constexpr const char* others[] = {"Autograd", "Forward", "Trace", "Vmap", "Autocast"};
   const int i = static_cast<int>(k);
   return i < named_devices ? backends[i] : i < most_devices ? detail::registered_device_name(i) : others[i - most_devices];
 }

@@ -110,6 +110,8 @@ struct TensorImpl {
   std::atomic_flag views_busy;
 
   TT_INLINE static TensorImpl* make();
+  /// Does somebody ask for derivatives by it, backward or forward?
+  bool is_differentiated() const { return requires_grad || keys.contains(DispatchKey::forward); }
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {
     if (uses.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();

@@ -16,6 +16,8 @@ struct ExampleRun {
   std::size_t next = 0;
   std::vector<std::int64_t> seeds{};  ///< of the first example
   std::vector<Tensor> examples{};     ///< of the arguments, if they are run one by one: views of the batches
+  bool recorded = false;              ///< once for all examples, in a graph: seeds are those of a Tensor then
+  Tensor recorded_seeds{};            ///< undefined: draws are counted, in `next`
 };
 inline thread_local ExampleRun* example_run = nullptr;
 /// Bytes of a storage.

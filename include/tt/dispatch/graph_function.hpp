@@ -242,8 +242,12 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
     BitSet wanted, given;
     const GraphFunction* function = nullptr;
     Derivative* next = nullptr;
+    bool forward = false;  ///< see tangents()
   };
   TT_INLINE const Derivative& derivative(const BitSet& wanted) const;
+  /// From the inputs and one tangent for each of those in `by` to the tangents of the results through which something flows: those are in `given`,
+  /// one output each. Defined in autograd/dual_inl.hpp.
+  TT_INLINE const Derivative& tangents(const BitSet& by) const;
 
   /// The function with its backward, which is given saved values and does not begin with the inputs: see
   /// graph/partition.hpp. Saved values are further results of `forward`.
@@ -299,6 +303,17 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   mutable std::atomic<OnDevice*> on_devices_ = nullptr;
 
   Derivative* make_derivative(const BitSet& wanted) const;
+  template <class Make>
+  const Derivative& find_derivative(const BitSet& wanted, bool forward, const Make& make) const {
+    Derivative* const first = derivatives_.load(std::memory_order_acquire);
+    for (Derivative* d = first; d; d = d->next)
+      if (d->forward == forward && d->wanted == wanted) return *d;
+    Derivative* const fresh = make();
+    fresh->next = first;
+    while (!derivatives_.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+    }
+    return *fresh;
+  }
   Joint* make_partition(const BitSet& wanted, const SymbolValues& sizes) const;
   Joint::Backward make_backward(const Joint& j, const BitSet& seeded) const;
   Joint::Backward backward_of(Partition&& p, const BitSet& given) const;

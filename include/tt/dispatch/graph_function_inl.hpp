@@ -153,14 +153,7 @@ TT_INLINE backend::TileProgram::Calls GraphFunction::calls() const {
 }
 
 TT_INLINE const GraphFunction::Derivative& GraphFunction::derivative(const BitSet& wanted) const {
-  Derivative* first = derivatives_.load(std::memory_order_acquire);
-  for (Derivative* d = first; d; d = d->next)
-    if (d->wanted == wanted) return *d;
-  auto* fresh = make_derivative(wanted);
-  fresh->next = first;
-  while (!derivatives_.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
-  }
-  return *fresh;
+  return find_derivative(wanted, false, [&] { return make_derivative(wanted); });
 }
 TT_INLINE const GraphFunction::Joint* GraphFunction::joint(const BitSet& wanted, const SymbolValues& sizes) const {
   Joint* first = joints_.load(std::memory_order_acquire);

@@ -224,7 +224,7 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
   }
   const Meeting m = reduce == ScatterReduction::amax ? Meeting::amax : Meeting::amin;
   const Tensor own = x.detach(), from = src.detach(), r = met(own, from, m, include_self);
-  if (!is_floating(x.dtype()) || !(x.requires_grad() || given.requires_grad() || detail::capture_mode)) return r;
+  if (!is_floating(x.dtype()) || !(x.impl().is_differentiated() || given.impl().is_differentiated() || detail::capture_mode)) return r;
   // what is written is one of the elements that were joined: it is shared by those that are equal to it, and moves as these do
   const Tensor same = (own == r).to(x.dtype(), at), same_source = (from == gather(r, dim, index, at)).to(x.dtype(), at);
   const Tensor self = include_self ? same : met(same, zeros_of(from), Meeting::assign, true);
@@ -341,7 +341,7 @@ TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const IndexItem> item
 TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at) {
   detail::IndexedView r = detail::view_of_items(x, items, at);
   const Tensor own = value.to(x.dtype(), at);
-  if (r.has_tensors) r.view.copy_(tt::index_put(r.view.detach(), r.tensors, own, false, at), at);
+  if (r.has_tensors) r.view.copy_(tt::index_put(r.view, r.tensors, own, false, at), at);
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
 }
 TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate, SourceLine at) {

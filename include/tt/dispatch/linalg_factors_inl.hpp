@@ -241,7 +241,7 @@ std::pair<Tensor, Tensor> triangles(const Tensor& factors, SourceLine at) {
 /// Factors with the derivative of `a`. One that is not square is part of one that is: [[A1, A2], [0, 1]] has the factors [[L, 0], [0, 1]] and [[U1, U2], [0, 1]].
 template <class = void>
 Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, SourceLine at) {
-  if (!a.requires_grad() && !capture_mode) return f.LU;
+  if (!a.impl().is_differentiated() && !capture_mode) return f.LU;
   const Size m = a.size(-2, at), n = a.size(-1, at), most = m < n ? n : m, least = m < n ? m : n;
   const Tensor border = unit_like(a, most, most, at) - pad(unit_like(a, least, least, at), {0, most - least, 0, most - least}, PadMode::constant, 0, at);
   const auto square = [&](const Tensor& x) { return m == n ? x : tt::where(border != 0, border, pad(x, {0, most - n, 0, most - m}, PadMode::constant, 0, at), at); };

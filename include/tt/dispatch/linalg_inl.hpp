@@ -79,7 +79,7 @@ TT_LAZY_DEFINITION Tensor linalg::eigvalsh(const Tensor& a, std::string_view upl
 TT_LAZY_DEFINITION linalg::SvdResult linalg::svd(const Tensor& a, bool full_matrices, SourceLine at) {
   const auto [u, s, v] = call_with<detail::Svd<>>(at, {full_matrices}, full_matrices ? a.detach() : a);
   if (!full_matrices) return {u, s, v};
-  if (!a.requires_grad() && !detail::capture_mode) return {u, s, v};
+  if (!a.impl().is_differentiated() && !detail::capture_mode) return {u, s, v};
   const SvdResult r = svd(a, false, at);  // those vectors have a derivative, and none of the others enters it
   const Size k = s.size(-1, at);
   return {cat({r.U, u.detach().slice(-1, k, u.size(-1, at), 1, at)}, -1, at), r.S, cat({r.Vh, v.detach().slice(-2, k, v.size(-2, at), 1, at)}, -2, at)};
@@ -116,7 +116,7 @@ TT_LAZY_DEFINITION Tensor linalg::pinv(const Tensor& given, const Tolerances& to
     const SvdResult r = svd(a, false, at);
     inverse = tt::matmul(r.Vh.mT(at) * inverse_of(r.S, r.S), r.U.mT(at), at);
   }
-  if (!given.requires_grad() && !detail::capture_mode) return inverse;
+  if (!given.impl().is_differentiated() && !detail::capture_mode) return inverse;
   const auto has_axes = [](const Tensor& t) { return t.defined() && t.dim() > 0; };
   if (!has_axes(tolerances.atol) && !has_axes(tolerances.rtol)) return call_with<detail::PinvDerivative<>>(at, {}, given, inverse);
   IntList batch = inverse.shape(at);  // of several tolerances for one matrix

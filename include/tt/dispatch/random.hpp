@@ -67,31 +67,39 @@ inline Generator& default_generator() {
 inline Generator& manual_seed(std::uint64_t seed) { return default_generator().manual_seed(seed); }
 
 namespace detail {
-/// A draw in a captured function's graph: the default generator's next seed, at each call and in the function's order.
+/// Draws in a captured function's graph: the default generator's next seeds, as many as there are elements, at each call and in the function's order.
 template <class = void>
 struct DrawSeed {
   struct Options {};
   static constexpr OpInfo info{.name = "_draw_seed", .effect = true, .arguments = "input"};
-  static Sym like(const Sym& x, const Options&) { return {x.graph, x.graph->constant(DType::i64, 0, Shape{})}; }
+  static Sym like(const Sym& x, const Options&) { return {x.graph, x.graph->constant(DType::i64, 0, x.shape())}; }
   static void kernel(Call& c, const Options&) {
-    c.result[0] = Tensor(DType::i64, Shape{}, c[0].is_meta() ? c[0].device() : Device{});
-    if (!c[0].is_meta()) *c.result[0].data_ptr<std::int64_t>() = default_generator().next_seed("rand", c.at);
+    c.result[0] = Tensor(DType::i64, c[0].impl().shape, c[0].is_meta() ? c[0].device() : Device{});
+    if (c[0].is_meta()) return;
+    for (std::int64_t k = 0; k < c[0].impl().numel; ++k) c.result[0].data_ptr<std::int64_t>()[k] = default_generator().next_seed("rand", c.at);
   }
 };
-/// Other generators are C++ variables; devices are given seeds by value; in bodies of branches and loops, and for vmap's examples, draws end the graph.
+/// Other generators are C++ variables; devices are given seeds by value; in bodies of branches and loops, and of vmap's inside of them, draws end the graph.
 inline bool records_draws(const Generator& g, const TensorOptions& o) {
-  return capture_mode && capture_mode->records_effects() && !example_run && &g == &default_generator() && is_host(o.device) && !o.requires_grad;
+  return capture_mode && (example_run ? example_run->recorded && example_run->kind != ExampleRun::Kind::error : capture_mode->records_effects()) && &g == &default_generator() &&
+         is_host(o.device) && !o.requires_grad;
+}
+template <class = void>
+Tensor recorded_seed(SourceLine at) {
+  if (!example_run) return call_with<DrawSeed<>>(at, {}, zeros({}, TensorOptions{}, at));
+  const auto k = static_cast<int>(example_run->next++);
+  return example_run->recorded_seeds.defined() ? example_run->recorded_seeds.select(0, k, at) : zeros({}, {.dtype = DType::i64}, at);
 }
 /// The default generator's next seed as a Tensor, for ops that draw with one: in a captured function it is drawn at each call.
 template <class = void>
 Tensor next_seed(const Device& device, const char* op, SourceLine at) {
-  if (records_draws(default_generator(), on_device(DType::i64, device))) return call_with<DrawSeed<>>(at, {}, zeros({}, TensorOptions{}, at));
+  if (records_draws(default_generator(), on_device(DType::i64, device))) return recorded_seed(at);
   const Tensor seed = full({}, Size(default_generator().next_seed(op, at)), {.dtype = DType::i64}, at);
   return is_host(device) ? seed : seed.to(device);
 }
 template <class Fn>
 Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
-  if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, call_with<DrawSeed<>>(at, {}, zeros({}, TensorOptions{}, at)));
+  if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, recorded_seed(at));
   return call_structured<Fn>(at, x, g.next_seed(op, at));
 }
 template <class Fn>

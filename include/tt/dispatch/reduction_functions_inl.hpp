@@ -24,7 +24,7 @@ template <class = void>
 Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
   if (is_floating(x.dtype()) && x.numel(at) == 0) return full({}, std::numeric_limits<double>::quiet_NaN(), on_device(x.dtype(), x.device()), at);
   const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue<>>(all.detach(), 0, k, false, at).values;
-  if (!is_floating(x.dtype()) || !(x.requires_grad() || capture_mode)) return m;
+  if (!is_floating(x.dtype()) || !(x.impl().is_differentiated() || capture_mode)) return m;
   const Tensor same = logical_or(all == m, logical_and(isnan(all, at), isnan(m, at), at), at), n = same.sum({}, false, at);
   return m + call<Tangent>(at, tt::where(same, all, 0, at).sum({}, false, at) / tt::maximum(n, 1, at));
 }

@@ -42,29 +42,22 @@ struct BagOfWords {
   }
 };
 
-/// Losses of a batch, and what the gradient of each of them is.
-template <class = void>
-struct CtcLoss {
+/// Losses of a batch; or what the gradient of each of them is.
+template <bool Gradient>
+struct Ctc {
   struct Options {
     std::int64_t blank = 0;
     bool zero_infinity = false;
   };
-  static constexpr OpInfo info{.name = "_ctc_loss", .arguments = "log_probs, targets, input_lengths, target_lengths"};
-  struct Like {
-    Sym loss, gradient;
-  };
-  struct Results {
-    Tensor loss, gradient;
-  };
+  static constexpr OpInfo info{.name = Gradient ? "_ctc_loss_gradient" : "_ctc_loss", .arguments = "log_probs, targets, input_lengths, target_lengths"};
   static constexpr bool keeps_values = true;
-  static Like like(const Sym& p, const Sym&, const Sym& lengths, const Sym&, const Options&) { return {symbol_like(p, p.dtype(), lengths.shape()), p}; }
+  static Sym like(const Sym& p, const Sym&, const Sym& lengths, const Sym&, const Options&) { return Gradient ? p : symbol_like(p, p.dtype(), lengths.shape()); }
   static void kernel(Call& c, const Options& o) {
     const Tensor p = c[0].contiguous(c.at);
     const Shape& s = p.impl().shape;
     if (s.rank != 3) TT_THROW(Error(Text("tt::ctc_loss: log_probs of shape ") << p.shape() << ". (time, batch, classes)?" << c.at));
     if (p.dtype() != DType::f32 && p.dtype() != DType::f64) TT_THROW(Error(Text("tt::ctc_loss: dtype is not accepted: ") << name(p.dtype()) << "." << c.at));
-    c.result[0] = Tensor(p.dtype(), Shape{s[1]}, p.device());
-    c.result[1] = Tensor(p.dtype(), s, p.device());
+    c.result[0] = Tensor(p.dtype(), Gradient ? s : Shape{s[1]}, p.device());
     if (p.is_meta()) return;
     const Tensor targets = convert(c[1], DType::i64, c.at).contiguous(c.at), inputs = convert(c[2], DType::i64, c.at).contiguous(c.at), lengths = convert(c[3], DType::i64, c.at).contiguous(c.at);
     const std::int64_t batch = s.code[1], classes = s.code[2];
@@ -86,9 +79,9 @@ struct CtcLoss {
       begin += n;
     }
   }
-  static void derivative(const auto& s, const Options&) {
-    if (s.gradient[1].defined()) TT_THROW(Error(Text("tt::ctc_loss: has no second derivative.") << s.at));
-    s.out[0] = call_with<OverBatch>(s.at, {}, s.gradient[0]) * s.result[1];
+  static void derivative(const auto& s, const Options& o) {
+    if constexpr (Gradient) TT_THROW(Error(Text("tt::ctc_loss: has no second derivative.") << s.at));
+    else s.out[0] = call_with<OverBatch>(s.at, {}, s.gradient[0]) * call_with<Ctc<true>>(s.at, {o.blank, o.zero_infinity}, s.argument[0], s.argument[1], s.argument[2], s.argument[3]);
   }
 
  private:
@@ -109,13 +102,13 @@ struct CtcLoss {
     const std::int64_t batch = shape.code[1], classes = shape.code[2], states = 2 * n + 1;
     const auto at = [&](std::int64_t t, std::int64_t k) { return (t * batch + b) * classes + k; };
     const T* const log_p = p.data_ptr<T>();
-    T* const gradient = c.result[1].data_ptr<T>();
-    for (std::int64_t t = 0; t < shape.code[0]; ++t)
-      for (std::int64_t k = 0; k < classes; ++k) gradient[at(t, k)] = 0;
+    T* const out = c.result[0].data_ptr<T>();
+    for (std::int64_t t = 0; t < shape.code[0] && Gradient; ++t)
+      for (std::int64_t k = 0; k < classes; ++k) out[at(t, k)] = 0;
     const auto label = [&](std::int64_t s) { return s % 2 ? target[s / 2] : o.blank; };
     const auto skips = [&](std::int64_t s) { return s % 2 == 1 && s > 1 && target[s / 2] != target[s / 2 - 1]; };  // from the label before
     const auto of = [&](std::int64_t t, std::int64_t s) { return static_cast<std::size_t>(t * states + s); };
-    std::vector<double> forward(static_cast<std::size_t>(time * states), -INFINITY), backward = forward;
+    std::vector<double> forward(static_cast<std::size_t>(time * states), -INFINITY);
     for (std::int64_t t = 0; t < time; ++t)
       for (std::int64_t s = 0; s < states; ++s) {
         double from = -INFINITY;
@@ -128,6 +121,12 @@ struct CtcLoss {
         }
         forward[of(t, s)] = from + static_cast<double>(log_p[at(t, label(s))]);
       }
+    double all = time == 0 ? (n == 0 ? 0 : -INFINITY) : forward[of(time - 1, states - 1)];
+    if (time > 0 && states > 1) all = log_sum(all, forward[of(time - 1, states - 2)]);
+    const bool drop = o.zero_infinity && all == -INFINITY;
+    if constexpr (!Gradient) out[b] = drop ? T(0) : static_cast<T>(-all);
+    if (drop || !Gradient) return;
+    std::vector<double> backward(forward.size(), -INFINITY);
     for (std::int64_t t = time; t-- > 0;)
       for (std::int64_t s = 0; s < states; ++s) {
         double to = -INFINITY;
@@ -140,16 +139,11 @@ struct CtcLoss {
         }
         backward[of(t, s)] = to + static_cast<double>(log_p[at(t, label(s))]);
       }
-    double all = time == 0 ? (n == 0 ? 0 : -INFINITY) : forward[of(time - 1, states - 1)];
-    if (time > 0 && states > 1) all = log_sum(all, forward[of(time - 1, states - 2)]);
-    const bool drop = o.zero_infinity && all == -INFINITY;
-    c.result[0].data_ptr<T>()[b] = drop ? T(0) : static_cast<T>(-all);
-    if (drop) return;
     for (std::int64_t t = 0; t < time; ++t) {
-      for (std::int64_t k = 0; k < classes; ++k) gradient[at(t, k)] = all == -INFINITY ? static_cast<T>(NAN) : std::exp(log_p[at(t, k)]);
+      for (std::int64_t k = 0; k < classes; ++k) out[at(t, k)] = all == -INFINITY ? static_cast<T>(NAN) : std::exp(log_p[at(t, k)]);
       for (std::int64_t s = 0; s < states; ++s) {
         const std::int64_t place = at(t, label(s));
-        gradient[place] -= static_cast<T>(std::exp(forward[of(t, s)] + backward[of(t, s)] - static_cast<double>(log_p[place]) - all));
+        out[place] -= static_cast<T>(std::exp(forward[of(t, s)] + backward[of(t, s)] - static_cast<double>(log_p[place]) - all));
       }
     }
   }
@@ -169,7 +163,11 @@ Tensor added_mask(const Tensor& mask, DType d, SourceLine at) {
 template <class = void>
 void replace_rows(Tensor table, const Tensor& indices, const Tensor& rows, SourceLine at) {
   const Tensor own = table.detach();
-  if (!is_plain(own) || !own.is_contiguous()) return static_cast<void>(table.copy_(index_copy(own, 0, indices, rows, at), at));
+  if (!is_plain(own) || !own.is_contiguous()) {
+    Tensor to = capture_mode ? table : own;  // where none runs, what derivatives there are by the table stay
+    to.copy_(index_copy(own, 0, indices, rows, at), at);
+    return;
+  }
   const Tensor place = indices.to(DType::i64, at).contiguous(at), from = rows.contiguous(at);
   const std::int64_t count = place.impl().numel, bytes = own.impl().shape.code[1] * size_of(own.dtype());
   for (std::int64_t k = 0; k < count; ++k) copy_memory(own.impl().data + place.data_ptr<std::int64_t>()[k] * bytes, from.impl().data + k * bytes, static_cast<std::size_t>(bytes));
@@ -241,9 +239,8 @@ TT_LAZY_DEFINITION Tensor ctc_loss(const Tensor& log_probs, const Tensor& target
                                    SourceLine at) {
   const bool single = log_probs.dim() == 2;
   const Tensor lengths = target_lengths.reshape({-1}, at);
-  const auto [loss, gradient] = call_with<detail::CtcLoss<>>(at, {blank, zero_infinity}, single ? log_probs.unsqueeze(1, at) : log_probs, single && targets.dim() == 1 ? targets.unsqueeze(0, at) : targets,
+  const Tensor loss = call_with<detail::Ctc<false>>(at, {blank, zero_infinity}, single ? log_probs.unsqueeze(1, at) : log_probs, single && targets.dim() == 1 ? targets.unsqueeze(0, at) : targets,
                                                  input_lengths.reshape({-1}, at), lengths);
-  (void)gradient;
   if (reduction == Reduction::sum) return loss.sum({}, false, at);
   if (reduction == Reduction::mean) return (loss / tt::maximum(lengths, 1, at).to(loss.dtype(), at).to(loss.device(), false, at)).mean({}, false, at);
   return single ? loss.squeeze(0, at) : loss;

@@ -209,7 +209,7 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   if (!empty && (beyond || low < seen.begin / width || !t.storage || high >= seen.end / width))
     TT_THROW(Error(Text("tt::as_strided: sizes ") << size << " with strides " << stride << " from " << first << " on reach beyond the storage." << at));
   const Tensor view = detail::view_on_tape(detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr));
-  if (detail::change_is_taped(x) && !view.requires_grad())  // what its base has is no part of the tape
+  if (x.requires_grad() && DispatchState::of_this_thread().grad_enabled && !view.requires_grad())  // what its base has is no part of the tape
     TT_THROW(Error(Text("tt::as_strided: of a leaf that is a view of another Tensor there is no gradient. Use clone() before requires_grad_()?") << at));
   if (detail::capture_mode) view.impl().capture = t.capture;  // of what a capture makes, it is made there too
   return view;

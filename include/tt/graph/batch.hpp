@@ -88,7 +88,7 @@ class Batcher {
       case Op::matmul: node_[i] = product(n, a, operands[1]); return;
       case Op::conv: node_[i] = convolution(n, a, operands[1]); return;
       case Op::take: node_[i] = to_.take(rows_of(a), rows_of(operands[1]), from_.attributes<TakeAttribute>(n).axis + 1); return;
-      case Op::detach: node_[i] = to_.detach(first); return;
+      case Op::detach: node_[i] = to_.detach(first, n.attribute); return;
       default: break;
     }
     if (is_external(n)) {

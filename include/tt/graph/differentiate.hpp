@@ -309,12 +309,12 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
 }
 
 /// For each node: does a change of one of these change it, as far as derivatives go? As the tape goes, which knows nothing of
-/// what leads through an integer, a condition or `detach`.
-constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these) {
+/// what leads through an integer, a condition or `detach`; forward mode goes through what is under NoGrad.
+constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these, bool forward = false) {
   Vec<char> depends(g.size(), 0);
   for (int i : these) depends[i] = 1;
   for (int i = 0; i < g.size(); ++i) {
-    if (g[i].op == Op::detach || !is_floating(g[i].dtype)) continue;
+    if ((g[i].op == Op::detach && !(forward && g[i].attribute == under_no_grad)) || !is_floating(g[i].dtype)) continue;
     const Ids operands = g.operands(i);
     for (int k = 0; k < operands.count; ++k)
       if (depends[operands[k]] && !depends[i]) depends[i] = flows_from(g[i], k);

@@ -38,7 +38,7 @@ constexpr int tangent_of(Graph& g, int i, const Vec<int>& tangents) {
   const auto sum = [&](int a, int b) { return a < 0 ? b : b < 0 ? a : g.add(a, b); };
   g.where = n.where;
   switch (n.op) {
-    case Op::detach: return -1;
+    case Op::detach: return n.attribute == under_no_grad ? g.detach(tangents[0], under_no_grad) : -1;
     case Op::copy: return tangents[0];
     case Op::broadcast: case Op::reshape: case Op::permute: case Op::slice: case Op::window: case Op::sum: return again(g, g, n, {tangents[0]});
     case Op::pad: return g.pad(tangents[0], g.attributes<PadAttribute>(n), n.shape, 0);
@@ -68,7 +68,7 @@ constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& vari
   if (Vec<int> map; decompose_beside(g, roots, map))  // tangents are those of bodies
     return forward(g, mapped(roots, map), decomposed_nodes(variables, map), tangents);
   Vec<int> tangent(g.size(), -1);
-  const Vec<char> depends = depends_on(g, variables);
+  const Vec<char> depends = depends_on(g, variables, true);
   for (int k = 0; k < variables.size(); ++k) tangent[variables[k]] = tangents[k];
   for (int i : post_order(g, roots)) {
     if (tangent[i] >= 0 || !depends[i] || is_leaf(g[i].op)) continue;
@@ -85,25 +85,45 @@ constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& vari
   return result;
 }
 
-}  // namespace detail
-
-/// From the inputs, then tangents of those in `by` (their numbers), to the outputs, then their tangents: zeros where nothing changes; of
-/// integers and bool none.
-constexpr Graph jvp_of(const Graph& function, const Vec<int>& by) {
-  Graph g = canonical(function);
-  const Vec<int> roots = g.outputs;
+/// `function` with a further input for a tangent of each input in `by`: the tangents of its outputs, -1 where nothing changes.
+constexpr Vec<int> add_tangents(Graph& g, const Vec<int>& by) {
   Vec<int> variables, tangents;
   for (int k : by) {
     const Node in = g[g.inputs[k]];
     variables.push_back(g.inputs[k]);
     tangents.push_back(g.input(in.dtype, in.shape));
   }
-  const Vec<int> t = detail::forward(g, roots, variables, tangents);
+  const Vec<int> roots = g.outputs;
+  Vec<int> t = forward(g, roots, variables, tangents);
+  for (int k = 0; k < t.size(); ++k)
+    if (const Shape shape = g[roots[k]].shape; t[k] >= 0) t[k] = g.broadcast_to(t[k], shape);
+  return t;
+}
+
+}  // namespace detail
+
+/// From the inputs, then tangents of those in `by` (their numbers), to the outputs, then their tangents: zeros where nothing changes; of
+/// integers and bool none.
+constexpr Graph jvp_of(const Graph& function, const Vec<int>& by) {
+  Graph g = canonical(function);
+  const Vec<int> roots = g.outputs, t = detail::add_tangents(g, by);
   for (int k = 0; k < roots.size(); ++k) {
     const Node y = g[roots[k]];
-    if (is_floating(y.dtype)) g.output(t[k] < 0 ? g.constant(y.dtype, 0, y.shape) : g.broadcast_to(t[k], y.shape));
+    if (is_floating(y.dtype)) g.output(t[k] < 0 ? g.constant(y.dtype, 0, y.shape) : t[k]);
   }
   return g;
+}
+/// From the same to the tangents alone, of the outputs through which something flows: those are in `given`.
+constexpr Graph tangents_of(const Graph& function, const Vec<int>& by, BitSet& given) {
+  Graph g = canonical(function);
+  const Vec<int> t = detail::add_tangents(g, by);
+  g.clear_outputs();
+  for (int k = 0; k < t.size(); ++k) {
+    if (t[k] < 0) continue;
+    given.set(k);
+    g.output(t[k]);
+  }
+  return canonical(g);
 }
 
 }  // namespace tt

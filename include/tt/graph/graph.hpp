@@ -175,8 +175,8 @@ struct Graph {
   constexpr int matmul(int a, int b);
   /// Images (N, C, H, W) with weights (O, C / groups, KH, KW): windows of the images times the weights.
   constexpr int conv(int images, int weights, const ConvAttribute& c);
-  constexpr int detach(int a) {
-    return intern({.op = Op::detach, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
+  constexpr int detach(int a, std::int64_t why = 0) {
+    return intern({.op = Op::detach, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .attribute = why,
                    .shape = nodes[a].shape});
   }
 

@@ -49,6 +49,7 @@ struct Arguments {
   SmallVec<Absent, 2> absent;
   /// Those whose sizes rarely change: Tensors that require a gradient, members of structs, and what a function holds.
   BitSet parameters;
+  bool may_have_tangents = false;
 
   Arguments() = default;
   template <class... A>
@@ -69,6 +70,7 @@ struct Arguments {
   void add(const char* name, const Tensor& t, bool parameter) {
     if (t.is_meta()) [[unlikely]] refuse(name, t);
     if (parameter || t.impl().requires_grad) parameters.set(tensor.size());
+    may_have_tangents = may_have_tangents || autograd::may_be_dual(t);
     tensor.push_back(&t);
   }
   /// Further inputs of the graph that a recording made; they live as long as that.
@@ -83,6 +85,11 @@ struct Arguments {
   /// Does the tape record what is done with them?
   TT_INLINE bool on_tape() const;
   TT_INLINE bool overlaps_another(int k) const;
+  bool has_tangents() const {
+    bool any = false;
+    for (int k = 0; k < count() && may_have_tangents; ++k) any = any || autograd::has_tangent(*tensor[k]);
+    return any;
+  }
   /// May a program write a result there?
   bool lies_alone(int k) const { return tensor[k]->is_contiguous() && !overlaps_another(k); }
 

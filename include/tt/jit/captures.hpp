@@ -60,6 +60,7 @@ struct CompiledState {
   const BitSet* fixed(const Arguments& a) const { return parameters_vary.load(std::memory_order_relaxed) ? &none_ : &a.parameters; }
   /// Of a call that no capture fits: have sizes changed that were taken for numbers? From now on they are none.
   TT_INLINE bool parameters_changed(const Arguments& a);
+  std::atomic<std::int64_t> calls_with_tangents = 0;  ///< that ran op by op
   std::atomic<std::int64_t> further_numbers = 0, further_sizes = 0;  ///< such calls
   TT_INLINE bool numbers_vary(const Guards& now);
   /// Is a call that no capture fits to be recorded only, without one of its own?
@@ -262,6 +263,7 @@ TT_INLINE Text CompiledState::explain() {
     t << "  " << captures.evicted() << " captures were dropped for others, " << captures.refused() << " were not kept: at most " << captures.most
       << " are\n";
   segments.explain(t);
+  if (const std::int64_t n = calls_with_tangents.load()) t << "  " << n << (n == 1 ? " call" : " calls") << " with tangents of a tt::DualLevel ran op by op\n";
   const char* between = "  holds ";
   for (const Held* h = held.load(std::memory_order_acquire); h; h = h->next.load(std::memory_order_acquire)) {
     t << between << name(h->tensor.dtype()) << ' ' << h->tensor.shape();

@@ -164,6 +164,10 @@ class CompiledFunction {
           argument.add(name, h->tensor, true);
           next_held = &h->next;
         }
+      if (argument.has_tangents()) [[unlikely]] {
+        state_->calls_with_tangents.fetch_add(1, std::memory_order_relaxed);
+        return f(a...);
+      }
       const jit::Guards now(argument, &numbers, as_numbers, state_->fixed(argument));
       SymbolValues sizes;
       jit::Capture* c = state_->find(now, sizes);

@@ -215,7 +215,7 @@ inline void GraphBuilder::call(const Operator& op, std::span<const int> operands
   for (int k = 0; k < attributes.expression.size(); ++k)  // it takes them for numbers
     if (attributes.is_expression(k) && !attributes.heeded.test(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
   for (int k = 0; k < op.results && detached; ++k)
-    if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
+    if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k], under_no_grad);
 }
 
 inline void GraphBuilder::guard_recorded(const Operator& op, std::span<const int> result, SourceLine at) {

@@ -158,6 +158,11 @@ inline bool has_effect(const Operator& op) { return op.external && op.external->
   TT_THROW(Error(Text("tt::compile: a Tensor was met that is not an argument: ") << name(t.dtype()) << ' ' << t.shape()
                  << ". Pass it as one, or let the function hold it: tt::frozen(f)." << at));
 }
+/// Throws Error of a dual: what is recorded has no tangents.
+inline void need_no_tangent(const Tensor& t, SourceLine at) {
+  if (autograd::has_tangent(t))
+    TT_THROW(Error(Text("tt::compile: a Tensor with a tangent was met in a function that is recorded: ") << name(t.dtype()) << ' ' << t.shape() << ". Use tt::jvp there?" << at));
+}
 inline std::uint64_t next_capture() {
   static std::atomic<std::uint64_t> captures = 0;
   return ++captures;

@@ -93,6 +93,7 @@ inline bool SegmentRecorder::is_foreign(const Tensor& t) const {
 }
 inline int SegmentRecorder::value_from_outside(const Tensor& t, SourceLine at) {
   if (is_foreign(t)) refuse_foreign(t, at);
+  need_no_tangent(t, at);
   if (t.is_meta())
     TT_THROW(Error(Text("tt::compile: ") << store_.name() << ": a Tensor has no elements: it is on device meta." << at));
   return list_->place(&t.impl()) = list_->add({.tensor = t, .constant = is_constant(t)});

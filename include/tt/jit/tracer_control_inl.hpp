@@ -82,7 +82,7 @@ inline bool Tracer::give_results(Tensor* to, const Vec<int>& made, int count, So
   bool any = false;
   for (int k = 0; k < count; ++k) {
     const bool floating = is_floating(g[made[k]].dtype), own = floating && state().grad_enabled && required[made[k]];
-    const int id = detaches_ && !state().grad_enabled && floating ? g.detach(made[k]) : made[k];
+    const int id = detaches_ && !state().grad_enabled && floating ? g.detach(made[k], under_no_grad) : made[k];
     const Shape s = g[id].shape;
     for (int d = 0; d < s.rank; ++d) builder_.guard_corner(s[d], at);
     to[k] = tensor_of(add_node(id));

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "tt/autograd/dual.hpp"
+#include "tt/autograd/tangent_map.hpp"
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/random.hpp"
@@ -68,8 +70,8 @@ class VmapCall {
     const std::int64_t chunk = options_.chunk_size;
     if (chunk < 0) TT_THROW(Error(Text("tt::vmap: chunk_size is negative: ") << chunk << "." << at_));
     if (chunk > 0 && examples_[0]->size(0, at_) > chunk) return in_chunks();
-    const Draws draws(options_.randomness, at_);
-    if (records_control()) return recorded();
+    Draws draws(options_.randomness, at_);
+    if (records_control()) return recorded(draws);
     return one_by_one(draws);
   }
 
@@ -80,6 +82,7 @@ class VmapCall {
   std::tuple<A...> given_;
   bool mapped_[sizeof...(A)] = {};
   std::vector<const Tensor*> examples_;
+  Tensor seeds_;  ///< of a graph's draws
 
   template <class X>
   void take(X& x, int k) {
@@ -149,10 +152,21 @@ class VmapCall {
       return cat(parts[k++], d, at_);
     });
   }
-  R recorded() {
-    RecordedRegion region;
-    const R like = std::apply(f_, examples([&](const Tensor& t) { return capture_mode->region_input(t, true); }));
-    region.close(like);
+  /// Once, or twice where it draws: then the seeds are drawn before, one for each draw, or one for each of each example.
+  R recorded(Draws& draws) {
+    draws.own.recorded = !draws.own.outer && capture_mode->records_effects();
+    R like = record_body({});
+    if (draws.own.recorded && draws.own.next > 0) {
+      const bool each = draws.own.kind == ExampleRun::Kind::different;
+      const auto count = static_cast<std::int64_t>(draws.own.next);
+      const Tensor places = each ? zeros({examples_[0]->size(0, at_), count}, TensorOptions{}, at_) : zeros({count}, TensorOptions{}, at_);
+      example_run = nullptr;
+      seeds_ = call_with<DrawSeed<>>(at_, {}, places);
+      example_run = &draws.own;
+      if (each) examples_.push_back(&seeds_);
+      draws.own.next = 0;
+      like = record_body(seeds_);
+    }
     std::vector<Tensor> result(leaves_of(like).size());
     check_out_dims(result.size());
     capture_mode->transform({TransformCall::vmap, examples_.data(), static_cast<int>(examples_.size()), result.data(), static_cast<int>(result.size()), at_});
@@ -161,6 +175,14 @@ class VmapCall {
       const std::size_t k = next++;
       return placed(result[k], k);
     });
+  }
+  R record_body(const Tensor& seeds) {
+    RecordedRegion region;
+    const std::tuple<A...> stand_ins = examples([&](const Tensor& t) { return capture_mode->region_input(t, true); });
+    if (seeds.defined()) example_run->recorded_seeds = example_run->kind == ExampleRun::Kind::different ? capture_mode->region_input(seeds, true) : seeds;
+    const R like = std::apply(f_, stand_ins);
+    region.close(like);
+    return like;
   }
   R one_by_one(const Draws& draws) {
     const std::int64_t n = examples_[0]->impl().shape.code[0];
@@ -252,54 +274,6 @@ class CompiledTransform {
   Compiled compiled() const { return Compiled(frozen(run_), {.name = name_}, at_); }
 };
 
-inline bool is_taped(const Tensor& t) { return t.requires_grad() && is_grad_enabled(); }
-/// The derivative of f at one place, a function of tangents, by the tape: the reverse rule, which is linear in the adjoint, differentiated by that.
-template <class F, class A>
-class TangentMap {
- public:
-  using Result = std::decay_t<decltype(std::apply(std::declval<const F&>(), std::declval<const A&>()))>;
-  Result value;
-
-  TangentMap(const F& f, const A& primals) : value(std::apply(f, primals)) {  // with a history if an argument has one, or a Tensor that f holds
-    each_leaf(value, [&](const Tensor& v) { taped_ = taped_ || is_taped(v); });
-    const EnableGrad on;
-    std::vector<Tensor> x, y;
-    const A variables = with_leaves(primals, [&](const Tensor& p) { return is_floating(p.dtype()) ? x.emplace_back(autograd::as_variable(p)) : p; });
-    result_ = std::apply(f, variables);
-    each_leaf(result_, [&](const Tensor& v) {
-      if (!v.requires_grad()) return;
-      y.push_back(v);
-      adjoints_.push_back(zeros_like(v).requires_grad_());
-    });
-    if (!y.empty()) flows_ = tt::grad(y, x, adjoints_, true, true);
-  }
-  Result operator()(const A& tangents) const {
-    bool taped = taped_;
-    std::vector<Tensor> along(adjoints_.size()), flows, directions;
-    std::size_t place = 0;
-    each_leaf(tangents, [&](const Tensor& t) {
-      taped = taped || is_taped(t);
-      if (!is_floating(t.dtype())) return;
-      if (const std::size_t k = place++; k < flows_.size() && flows_[k].defined() && flows_[k].requires_grad()) {
-        flows.push_back(flows_[k]);
-        directions.push_back(t);
-      }
-    });
-    const EnableGrad on;
-    if (!flows.empty()) along = tt::grad(flows, adjoints_, directions, true, true);
-    std::size_t next = 0;
-    return with_leaves(result_, [&](const Tensor& v) {
-      if (!v.requires_grad()) return zeros_like(v);
-      const Tensor own = along[next++], d = own.defined() ? own : zeros_like(v);
-      return taped ? d : d.detach();
-    });
-  }
-
- private:
-  Result result_;
-  std::vector<Tensor> adjoints_, flows_;  ///< variables, and what the primals' adjoints are of them
-  bool taped_ = false;
-};
 /// Throws Error when tangents are not like what they are tangents of.
 template <class A>
 void check_tangents(const char* op, const A& primals, const A& tangents, SourceLine at) {
@@ -317,21 +291,10 @@ struct JvpRun {
   auto operator()(const A& primals, const A& tangents) const {
     using R = std::decay_t<decltype(std::apply(f, primals))>;
     check_tangents("jvp", primals, tangents, at);
-    if (!records_control()) {
-      const TangentMap<F, A> map(f, primals);
-      return std::pair<R, R>(map.value, map(tangents));
-    }
+    if (!records_control()) return at_once<R>(primals, tangents);
     std::vector<const Tensor*> operands = leaves_of(primals), along = leaves_of(tangents);
     RecordedRegion region;
-    const R like = [&] {  // an outer NoGrad does not count, one inside does: as in a function that is differentiated
-      struct Scope {
-        Scope() { capture_mode->open_gradient(); }
-        Scope(const Scope&) = delete;
-        ~Scope() { capture_mode->close_gradient(); }
-      } scope;
-      const EnableGrad on;
-      return R(std::apply(f, region.input(primals)));
-    }();
+    const R like = std::apply(f, region.input(primals));
     region.close(like);
     for (std::size_t k = 0; k < along.size(); ++k)
       if (is_floating(along[k]->dtype())) operands.push_back(along[k]);
@@ -345,6 +308,27 @@ struct JvpRun {
     std::size_t next = 0, tangent = outputs;
     const R value = take_leaves(like, result, next);
     return std::pair<R, R>(value, with_leaves(value, [&](const Tensor& t) { return is_floating(t.dtype()) ? result[tangent++] : zeros_like(t); }));
+  }
+
+ private:
+  /// By duals; inside of other duals' level, or of a capture that has no regions, by the tape.
+  template <class R, class A>
+  std::pair<R, R> at_once(const A& primals, const A& tangents) const {
+    if (capture_mode || autograd::dual_level()) {
+      const TangentMap<F, A> map(f, primals);
+      return {map.value, map(tangents)};
+    }
+    const DualLevel level;
+    const std::vector<const Tensor*> along = leaves_of(tangents);
+    std::size_t next = 0;
+    const R dual = std::apply(f, with_leaves(primals, [&](const Tensor& x) {
+      const Tensor& t = *along[next++];
+      return is_floating(x.dtype()) ? make_dual(x, t, at) : x;
+    }));
+    return {with_leaves(dual, [](const Tensor& y) { return unpack_dual(y).primal; }), with_leaves(dual, [](const Tensor& y) {
+      const Tensor t = unpack_dual(y).tangent;
+      return t.defined() ? t : zeros_like(y);
+    })};
   }
 };
 
@@ -401,8 +385,8 @@ struct SymbolicVmap {
 };
 }  // namespace detail
 
-/// A function of batches from one of examples (torch.vmap): captured and compiled as by compile, over all sizes; anew at each call, if it captures variables. One that draws random
-/// numbers runs example by example.
+/// A function of batches from one of examples (torch.vmap): captured and compiled as by compile, over all sizes; anew at each call, if it captures variables. Draws of the
+/// default generator are steps of that, see `randomness`; a function that draws from another one runs example by example.
 /// Throws Error, at a call, when arguments have other numbers of examples. Of Arrays the axes are said in template arguments: tt::vmap<0, tt::none>(f)(xs, w).
 template <class F>
 auto vmap(F f, VmapOptions options = {}, SourceLine at = here()) {

@@ -86,4 +86,11 @@ constexpr bool columns_divide(const AnyPlan& plan, const Kernel& k) {
   return true;
 }
 
+/// May threads share the only row of kernel k, block by block, sweep by sweep, where it is long? Its sums are those of blocks, whoever takes them.
+template <class AnyPlan>
+constexpr bool shares_row(const AnyPlan& plan, const Kernel& k) {
+  const bool long_enough = !k.cols.is_constant() || k.cols.code >= 2 * work_per_thread;
+  return k.kind == KernelKind::rows && k.tile == 0 && k.rows == Extent(1) && long_enough && !columns_divide(plan, k);
+}
+
 }  // namespace tt

@@ -72,6 +72,31 @@ class CEmitter : KernelText {
   Text first_col() const { return divided() == SplitAxis::cols ? Text("r[2]") : Text("0"); }
   Text end_col() const { return divided() == SplitAxis::cols ? Text("r[3]") : extent(k_->cols); }
 
+  // ---- one row that threads share (see shares_row): r = {..., phase, first column, end of columns, values of blocks}. Phase 0 is all at once. Phase p does sweep
+  // p - 1 for its columns: a reduction keeps what each block gives, of which the phases behind it make the row's value. The last one is the steps behind all sweeps.
+  bool shared_ = false;
+  int reductions_ = 0;        // of the kernel
+  int reductions_before_ = 0; // of its sweeps before this one
+  /// Where reduction number `which` of a sweep has the value of the block that begins at column b.
+  Text block_value(const Instruction& x, int which) const {
+    return Text("*(") << c_type(x.dtype) << " *)(values + 8 * (b / " << row_block << " * " << reductions_ << " + " << reductions_before_ + which << "))";
+  }
+  void begin_shared_row() {
+    shared_ = shares_row(*plan_, *k_);
+    reductions_ = reductions_before_ = 0;
+    for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i) reductions_ += is_reduction(plan_->instructions[i].op);
+    if (!shared_) return;
+    kernels_ << "    const i64 phase = r[4], first = phase ? r[5] : 0, last = phase ? r[6] : n;\n    char *const values = (char *)r[7];\n    const int stores = !phase || phase > "
+             << k_->sweeps << ";\n    (void)stores;\n";
+  }
+  /// Once a row.
+  void row_steps(int s) {
+    row_pointers(s, "row", "    ");
+    before_store_ = shared_ ? "if (stores) " : "";
+    segment(s, "row", "    ");
+    before_store_ = "";
+  }
+
   // ---- blocks of 16-bit floats
   static constexpr int staged_columns = 64;
   /// Of a load, does what is loaded become a float, and of a store, was it one, before anything else? bf16 only where it is `reduced`: elsewhere compilers
@@ -162,24 +187,25 @@ class CEmitter : KernelText {
     Text& t = kernels_;
     t << "  for (i64 row = " << first_row() << "; row < " << end_row() << "; ++row) {\n    const i64 n = "
       << end_col() << ";\n";
-    row_pointers(0, "row", "    ");
-    segment(0, "row", "    ");
+    begin_shared_row();
+    row_steps(0);
     if (k_->tile > 0)
       t << "    for (i64 b = " << first_col() << "; b < n; b += " << k_->tile << ") {\n    const i64 end = n < b + "
         << k_->tile << " ? n : b + " << k_->tile << ";\n";
-    const Text first = k_->tile > 0 ? Text("b") : first_col(), end = k_->tile > 0 ? Text("end") : Text("n");
+    const Text first = k_->tile > 0 ? Text("b") : shared_ ? Text("first") : first_col(), end = k_->tile > 0 ? Text("end") : shared_ ? Text("last") : Text("n");
     for (int sweep = 0; sweep < k_->sweeps; ++sweep) {
       const int s = 2 * sweep + 1;
       if (has_reduction(s)) {
         reducing_sweep(s);
       } else {
-        t << "    {\n";
+        if (shared_) t << "    if (!phase || phase == " << sweep + 1 << ") {\n";
+        else t << "    {\n";
         row_pointers(s, "row", "      ");
         column_loop(s, "row", first, end, "      ");
         t << "    }\n";
+        if (shared_) t << "    if (phase == " << sweep + 1 << ") return;\n";
       }
-      row_pointers(s + 1, "row", "    ");
-      segment(s + 1, "row", "    ");
+      row_steps(s + 1);
     }
     if (k_->tile > 0) t << "    }\n";
     t << "  }\n";
@@ -241,8 +267,16 @@ class CEmitter : KernelText {
       t << "    " << c_type(x.dtype) << ' ' << r << ";\n    tree_" << c << " t" << r << ";\n    t" << r << ".used = 0, t" << r
         << ".pushed = 0;\n";
     });
-    t << "    for (i64 b = 0; b < n || b == 0; b += " << row_block << ") {\n      const i64 end = n < b + "
-      << row_block << " ? n : b + " << row_block << ";\n";
+    const int phase = (s + 1) / 2;
+    int which = 0;
+    if (shared_) {
+      t << "    for (i64 b = 0; b < n && phase > " << phase << "; b += " << row_block << ") {\n";
+      each_reduction(s, [&](const Instruction& x, const Text& c) { t << "      push_" << c << "(&t" << reg(x.dtype, x.result) << ", " << block_value(x, which++) << ");\n"; });
+      t << "    }\n    for (i64 b = first; (b < last || b == 0) && phase <= " << phase << "; b += " << row_block << ") {\n";
+    } else {
+      t << "    for (i64 b = 0; b < n || b == 0; b += " << row_block << ") {\n";
+    }
+    t << "      const i64 end = n < b + " << row_block << " ? n : b + " << row_block << ";\n";
     row_pointers(s, "row", "      ");
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
@@ -292,11 +326,16 @@ class CEmitter : KernelText {
       t << "        fill_" << c << "(&v" << r << ", l" << r << ");\n";
     });
     t << "      }\n";
+    which = 0;
     each_reduction(s, [&](const Instruction& x, const Text& c) {
-      const Text r = reg(x.dtype, x.result);
-      t << "      push_" << c << "(&t" << r << ", fold_" << c << "(&v" << r << "));\n";
+      const Text r = reg(x.dtype, x.result), value = Text("fold_") << c << "(&v" << r << ')';
+      if (shared_) t << "      if (phase) " << block_value(x, which++) << " = " << value << ";\n      else ";
+      else t << "      ";
+      t << "push_" << c << "(&t" << r << ", " << value << ");\n";
     });
     t << "    }\n";
+    if (shared_) t << "    if (phase == " << phase << ") return;\n";
+    reductions_before_ += which;
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
       t << "    " << r << " = result_" << c << "(&t" << r << ", " << c_identity(x.op, x.dtype)

@@ -140,7 +140,7 @@ struct TileProgram::Worker {
     else if (function) {
       const long long bounds[] = {
           range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
-          range.first(SplitAxis::cols), range.last(SplitAxis::cols, value(k->cols))};
+          range.first(SplitAxis::cols), range.last(SplitAxis::cols, value(k->cols)), 0, 0, 0, 0};
       reinterpret_cast<KernelFunction>(function)(operands, given, bounds);
     } else if (k->kind == KernelKind::rows) rows();
     else cols();
@@ -949,7 +949,6 @@ struct TileProgram::Run {
       void* function = program.compiled_kernel(j);
       const int its_sizes = program.first_size_.empty() ? -1 : program.first_size_[k.code];
       first.given = given.data() + (its_sizes < 0 ? 0 : symbols.size() + its_sizes);
-      if (!program.columns_divide_[j] && divides_row_better(k, threads)) function = nullptr;
       compiled += function != nullptr;
       if (const int reader = j + program.reader_[j]; reader > j && program.in_bands(reader, symbols)) continue;
       first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);
@@ -960,7 +959,12 @@ struct TileProgram::Run {
       if (split.parts > 1) divided(split);
       else {
         first.range = {};
-        if (const int parts = first.function || first.band_count > 0 ? 1 : parts_of_row(k, threads); parts > 1) form_team(parts);
+        const int parts = first.band_count > 0 ? 1 : parts_of_row(k, threads);
+        if (parts > 1 && first.function && shares_row(plan, k)) {
+          share_row(k, parts);
+          continue;
+        }
+        if (parts > 1 && !first.function) form_team(parts);
         first.work();
         first.team = {};
       }
@@ -983,15 +987,26 @@ struct TileProgram::Run {
     const std::int64_t most = k.cols.value(symbols) / work_per_thread;
     return most < threads ? static_cast<int>(most) : threads;
   }
-  /// Compiled kernels do not share a row, the interpreter does; but each of its steps goes through the first cache, where those of a compiled one stay in registers. Beside a call
-  /// (an exponential) that counts for little: on two threads a sum of 2^20 takes 24 us in place of 39, a loss with an exponential and a logarithm 395 in place of 1,120.
-  bool divides_row_better(const Kernel& k, int threads) const {
-    constexpr int steps_a_thread = 4, steps_a_call = 16;
-    const int parts = parts_of_row(k, threads);
-    if (parts < 2) return false;
-    int steps = 0, calls = 0;
-    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) ++(plan.instructions[i].op == Op::call ? calls : steps);
-    return steps <= steps_a_thread * parts + steps_a_call * calls;
+  /// A compiled kernel's row, phase by phase: see emit_c.hpp.
+  void share_row(const Kernel& k, int parts) {
+    struct Phase {
+      const Run& run;
+      const Kernel& k;
+      int parts;
+      long long columns, number;
+      std::byte* values;
+      void work(int part) const {
+        const long long blocks = (columns + row_block - 1) / row_block, begin = blocks * part / parts * row_block, end = blocks * (part + 1) / parts * row_block;
+        const long long bounds[] = {0, 1, 0, columns, number, begin, end < columns ? end : columns, static_cast<long long>(reinterpret_cast<std::intptr_t>(values))};
+        reinterpret_cast<KernelFunction>(run.first.function)(run.first.operands, run.first.given, bounds);
+      }
+    } phase{*this, k, parts, k.cols.value(symbols), 0, nullptr};
+    int reductions = 0;
+    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) reductions += is_reduction(plan.instructions[i].op);
+    phase.values = helpers_workspace().get(static_cast<std::size_t>((phase.columns + row_block - 1) / row_block * reductions * 8));
+    for (phase.number = 1; phase.number <= k.sweeps; ++phase.number)
+      ThreadPool::instance().run(parts, [](void* context, int part) { static_cast<const Phase*>(context)->work(part); }, &phase);
+    phase.work(0);
   }
   void form_team(int parts) {
     const std::int64_t blocks = (first.k->cols.value(symbols) + row_block - 1) / row_block;

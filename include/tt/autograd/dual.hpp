@@ -1,0 +1,50 @@
+// Forward mode on the tape (torch.autograd.forward_ad): a dual Tensor carries a tangent, how much it changes along some direction, and what ops make of it are
+// duals in turn: one pass, and nothing is saved. Outside of captures tt::jvp is this.
+//   const tt::DualLevel level;
+//   auto [y, dy] = tt::unpack_dual(f(tt::make_dual(x, dx)));
+// Duals may be on the tape too, so there are gradients of tangents, and tangents of gradients: tt::grad(f) of a dual.
+#pragma once
+#include "tt/autograd/modes.hpp"
+
+namespace tt {
+namespace autograd {
+
+/// True until the level ends; null: the thread has none.
+inline std::shared_ptr<std::atomic<bool>>& dual_level() {
+  thread_local std::shared_ptr<std::atomic<bool>> level;
+  return level;
+}
+TT_LAZY void open_dual_level(SourceLine at);
+
+}  // namespace autograd
+
+/// Tangents that are made while it lives count until it ends (torch.autograd.forward_ad.dual_level). Throws Error inside another one of the thread: for derivatives
+/// of derivatives tt::jvp takes functions that call tt::jvp or tt::grad.
+class DualLevel {
+ public:
+  template <class = void>
+  DualLevel(SourceLine at = here()) {
+    autograd::open_dual_level(at);
+  }
+  DualLevel(const DualLevel&) = delete;
+  ~DualLevel() {
+    autograd::dual_level()->store(false);
+    autograd::dual_level() = nullptr;
+  }
+};
+
+/// `primal`, the same elements, with a tangent of its shape and dtype (torch.autograd.forward_ad.make_dual). Throws Error where no DualLevel lives, in captured functions, and
+/// of a Tensor that has a tangent already.
+TT_LAZY Tensor make_dual(const Tensor& primal, const Tensor& tangent, SourceLine at = here());
+
+/// What a dual consists of; of other Tensors the tangent is undefined.
+struct UnpackedDual {
+  Tensor primal, tangent;
+};
+TT_LAZY UnpackedDual unpack_dual(const Tensor& t);
+
+}  // namespace tt
+
+#if TT_DEFINES(autograd)
+#include "tt/autograd/dual_inl.hpp"
+#endif

@@ -1,0 +1,215 @@
+// Forward mode on the tape: tangents of Tensors against jvp as a pass, against reverse mode and closed forms; in place, through views, beside the tape.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include <tt/tt.hpp>
+
+#include "tensors.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+
+bool close(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
+  if (!a.defined() || !b.defined() || !(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
+  return a.numel() == 0 || tt::amax(tt::abs(a.to(DType::f64) - b.to(DType::f64)) - tt::abs(b.to(DType::f64)) * tolerance).item<double>() <= tolerance;
+}
+Tensor tangent(const Tensor& t) { return tt::unpack_dual(t).tangent; }
+Tensor primal(const Tensor& t) { return tt::unpack_dual(t).primal; }
+
+struct Cubed {  // with a backward of its own, and something saved that forward makes
+  static Tensor forward(tt::FunctionContext& context, const Tensor& x) {
+    context.save_for_backward({x});
+    return x * x * x;
+  }
+  static std::vector<Tensor> backward(tt::FunctionContext& context, const std::vector<Tensor>& g) { return {g[0] * context.saved[0] * context.saved[0] * 3}; }
+};
+struct Exponential {  // which saves its result
+  static Tensor forward(tt::FunctionContext& context, const Tensor& x) {
+    const Tensor y = tt::exp(x);
+    context.save_for_backward({y});
+    return y;
+  }
+  static std::vector<Tensor> backward(tt::FunctionContext& context, const std::vector<Tensor>& g) { return {g[0] * context.saved[0]}; }
+};
+
+}  // namespace
+
+TEST_CASE("a dual carries its tangent through ops, for as long as its level is open") {
+  const Tensor x = tt::rand({3, 4}, 1), dx = tt::rand({3, 4}, 2), w = tt::rand({4, 2}, 3);
+  Tensor late;
+  {
+    const tt::DualLevel level;
+    const Tensor d = tt::make_dual(x, dx);
+    CHECK(d.equal(x));
+    CHECK(tangent(d).is_same(dx));
+    CHECK(!tangent(x).defined());
+    CHECK(close(tangent(tt::tanh(d)), dx * (1 - tt::tanh(x).square())));
+    CHECK(close(tangent(d.matmul(w)), dx.matmul(w)));
+    CHECK(close(tangent((d * d).sum()), (x * dx * 2).sum()));
+    CHECK(tangent((d * d).sum()).dim() == 0);
+    CHECK(!tangent(d.detach()).defined());
+    CHECK(!tangent(d > 0.5).defined());
+    CHECK(!tangent(d.round() > 0).defined());
+    CHECK(close(tangent(d.t()[1]), dx.t()[1]));
+    CHECK(close(tangent(tt::cat({x, d}, 1)), tt::cat({tt::zeros_like(x), dx}, 1)));
+    CHECK(close(tangent(tt::sort(d, 1).values), tt::gather(dx, 1, tt::sort(x, 1).indices)));
+    CHECK(close(tangent(d.to(DType::f64)), dx.to(DType::f64)));
+    CHECK(close(tangent(d.masked_select(x > 0.5)), dx.masked_select(x > 0.5)));
+    CHECK(close(tangent(tt::meshgrid({d[0], d[1]}, "ij")[1]), tt::meshgrid({dx[0], dx[1]}, "ij")[1]));
+    CHECK(tt::unpack_dual(tt::exp(d)).primal.equal(tt::exp(x)));
+    {
+      const tt::NoGrad off;  // as in PyTorch: of forward mode it says nothing
+      CHECK(close(tangent(d * d), x * dx * 2));
+    }
+    late = d * 2;
+    CHECK(tangent(late).defined());
+  }
+  CHECK(!tangent(late).defined());
+  CHECK((late + 1).equal(x * 2 + 1));
+  const tt::DualLevel next;
+  CHECK(!tangent(late * tt::make_dual(x, dx).detach()).defined());
+  CHECK(close(tangent(late * tt::make_dual(x, dx)), x * 2 * dx));
+}
+
+TEST_CASE("what no dual can be is an error") {
+  const Tensor x = tt::rand({3}, 1);
+  CHECK(message([&] { tt::make_dual(x, x); }).starts_with("tt::make_dual: no tt::DualLevel lives, in which the tangent would count."));
+  const tt::DualLevel level;
+  CHECK(message([&] { const tt::DualLevel another; }).starts_with("tt::DualLevel: the thread has one already."));
+  CHECK(message([&] { tt::make_dual(x, tt::rand({2}, 1)); }).starts_with("tt::make_dual: the tangent is f32 (2,) on cpu, the Tensor f32 (3,) on cpu."));
+  CHECK(message([&] { tt::make_dual(x.to(DType::i64), x.to(DType::i64)); }).starts_with("tt::make_dual: only floating Tensors have tangents: dtype is i64."));
+  CHECK(message([&] { tt::make_dual(tt::make_dual(x, x), x); }).starts_with("tt::make_dual: the Tensor or its tangent has a tangent already."));
+  CHECK(message([&] { tt::make_dual(Tensor(), x); }).starts_with("tt::make_dual: an undefined Tensor."));
+  const auto makes = tt::compile([](const Tensor& a) { return tt::make_dual(a, a) * 2; });
+  CHECK(message([&] { makes(x); }).starts_with("tt::make_dual: a captured function records no duals."));
+  const Tensor d = tt::make_dual(x, x);
+  const auto meets = tt::compile(tt::frozen([&d](const Tensor& a) { return a * d; }));
+  CHECK(message([&] { meets(x); }).starts_with("tt::compile: a Tensor with a tangent was met in a function that is recorded: f32 (3,)."));
+  Tensor grown = tt::make_dual(x, x);
+  CHECK(message([&] { grown.resize_({7}); }).starts_with("tt::resize_:"));
+}
+
+TEST_CASE("changes in place, by values, through views and of what is seen through views") {
+  const Tensor x = tt::rand({4}, 1), dx = tt::rand({4}, 2), zero = tt::zeros({4});
+  const tt::DualLevel level;
+  const Tensor d = tt::make_dual(x, dx);
+  Tensor y = tt::ones({4});
+  y.mul_(d);
+  CHECK(close(tangent(y), dx));
+  y.mul_(y);
+  CHECK(close(tangent(y), x * dx * 2));
+  y.copy_(x);
+  CHECK((!tangent(y).defined() || close(tangent(y), zero)));
+  y.exp_();
+  CHECK((!tangent(y).defined() || close(tangent(y), zero)));
+
+  Tensor base = tt::zeros({2, 4});
+  const Tensor column = base.t()[2];
+  base[1] = d * 3;
+  CHECK(close(tangent(base), tt::stack({zero, dx * 3})));
+  CHECK(close(tangent(column), tt::stack({tt::zeros({}), dx[2] * 3})));
+  Tensor row = base[1];
+  row.mul_(2);
+  CHECK(close(tangent(base), tt::stack({zero, dx * 6})));
+  base.mul_(2);
+  CHECK(close(tangent(row), dx * 12));
+  CHECK(close(tangent(column), tt::stack({tt::zeros({}), dx[2] * 12})));
+  base.slice(1, 0, 4, 2).fill_(1);
+  CHECK(close(tangent(row), dx * 12 * tt::tensor({0.0f, 1.0f, 0.0f, 1.0f})));
+  base.index_put_({tt::tensor({0}), tt::tensor({3})}, d[1]);
+  CHECK(close(tangent(base)[0], tt::stack({tt::zeros({}), tt::zeros({}), tt::zeros({}), dx[1]})));
+  CHECK(close(tangent(tt::as_strided(base, {2}, {4}, 3)), tt::stack({dx[1], dx[3] * 12})));
+
+  Tensor turned = tt::make_dual(x, dx).reshape({2, 2});
+  turned.t_();
+  CHECK(close(tangent(turned), dx.reshape({2, 2}).t()));
+  Tensor out = tt::empty({4});
+  tt::call("mul", {d, d}, {{"out", out}});
+  CHECK(close(tangent(out), x * dx * 2));
+  {
+    const tt::NoGrad off;  // a parameter that is updated keeps its history
+    Tensor p = x.clone().requires_grad_();
+    p.add_(d);
+    CHECK((p.requires_grad() && p.is_leaf()));
+    CHECK(close(tangent(p), dx));
+  }
+}
+
+TEST_CASE("beside the tape: gradients of tangents, tangents of gradients") {
+  const Tensor x = tt::rand({5}, 1), dx = tt::rand({5}, 2), x64 = x.to(DType::f64);
+  {
+    const tt::DualLevel level;
+    Tensor p = x.clone().requires_grad_(), v = dx.clone().requires_grad_();
+    const Tensor y = tt::exp(tt::make_dual(p, v)) * 2;
+    CHECK((y.requires_grad() && tangent(y).requires_grad()));
+    tangent(y).sum().backward(Tensor(), true);
+    CHECK(close(p.grad(), tt::exp(x) * dx * 2));
+    CHECK(close(v.grad(), tt::exp(x) * 2));
+    p.zero_grad();
+    y.sum().backward();
+    CHECK(close(p.grad(), tt::exp(x) * 2));
+    CHECK(close(tangent(p.grad()), tt::exp(x) * dx * 2));  // of a gradient that was collected while the level is open
+  }
+  const auto f = [](const Tensor& t) { return (tt::sin(t) * t.square() + tt::cumsum(t, 0) * t).sum(); };
+  {
+    const tt::DualLevel level;
+    const auto [value, g] = tt::value_and_grad(f)(tt::make_dual(x, dx));
+    CHECK(close(primal(g), tt::grad(f)(x)));
+    CHECK(close(tangent(g), tt::hessian(f)(x).matmul(dx), 1e-4));
+    CHECK(close(tangent(value), (tt::grad(f)(x) * dx).sum(), 1e-4));
+    CHECK(close(tangent(tt::grad([](const Tensor& t) { return tt::grad([](const Tensor& s) { return (s * s * s * s).sum(); })(t).sum(); })(tt::make_dual(x, dx))), x * dx * 24, 1e-4));
+  }
+  CHECK(close(tt::hvp(f, x, dx), tt::hessian(f)(x).matmul(dx), 1e-4));
+  // ops that save their results, and functions with a backward of their own
+  const Tensor a = tt::rand({4, 4}, {.dtype = DType::f64}) + tt::eye(4, {.dtype = DType::f64}) * 3, da = tt::rand({4, 4}, {.dtype = DType::f64});
+  const auto decomposed = [](const Tensor& t) {
+    const auto [q, r] = tt::linalg::qr(t);
+    return (q.square() * tt::arange(16, {.dtype = DType::f64}).reshape({4, 4})).sum() + tt::linalg::inv(t).sum() + r.sum();
+  };
+  const auto custom = [](const Tensor& t) { return (tt::apply_function<Cubed>(t) * tt::apply_function<Exponential>(t)).sum(); };
+  const auto plain = [](const Tensor& t) { return (t * t * t * tt::exp(t)).sum(); };
+  const tt::DualLevel level;
+  {
+    const double step = 1e-6;
+    const Tensor by_differences = (tt::grad(decomposed)(a + da * step) - tt::grad(decomposed)(a - da * step)) / (2 * step);
+    CHECK(close(tangent(tt::grad(decomposed)(tt::make_dual(a, da))), by_differences, 1e-5));
+    CHECK(close(tangent(decomposed(tt::make_dual(a, da))), (tt::grad(decomposed)(a) * da).sum(), 1e-9));
+  }
+  const Tensor d = tt::make_dual(x64, dx.to(DType::f64));
+  CHECK(close(tangent(custom(d)), tangent(plain(d)), 1e-12));
+  CHECK(close(primal(custom(d)), plain(x64), 1e-12));
+  CHECK(!custom(d).requires_grad());
+  CHECK(close(tangent(tt::grad(custom)(d)), tangent(tt::grad(plain)(d)), 1e-12));
+  Tensor p = x64.clone().requires_grad_();
+  tangent(custom(tt::make_dual(p, dx.to(DType::f64)))).backward();
+  CHECK(close(p.grad(), tangent(tt::grad(plain)(d)), 1e-12));
+  p.zero_grad();
+  tt::checkpoint([](const Tensor& t) { return (t * t * t).sum(); }, tt::make_dual(p, dx.to(DType::f64))).backward();
+  CHECK(close(tangent(p.grad()), x64 * dx.to(DType::f64) * 6, 1e-12));
+}
+
+TEST_CASE("compiled functions and other transforms of duals") {
+  const Tensor x = tt::rand({3, 4}, 1), dx = tt::rand({3, 4}, 2);
+  const auto f = tt::compile([](const Tensor& t) { return tt::tanh(t * t).sum(1); });
+  const Tensor before = f(x);
+  {
+    const tt::DualLevel level;
+    const Tensor d = tt::make_dual(x, dx), y = f(d);
+    CHECK(close(primal(y), before));
+    CHECK(close(tangent(y), (x * dx * 2 * (1 - tt::tanh(x * x).square())).sum(1)));
+    CHECK(std::string(f.explain().c_str()).find("1 call with tangents of a tt::DualLevel ran op by op") != std::string::npos);
+    CHECK(close(tangent(tt::vmap([](const Tensor& row) { return (row * row).sum(); })(d)), (x * dx * 2).sum(1)));
+    CHECK(close(tangent(tt::jvp([](const Tensor& t) { return t * t * t; }, d, x).second), x * x * dx * 6));  // a jvp inside
+    CHECK(close(tangent(tt::cond(x.sum() > 0, [](const Tensor& t) { return t * 2; }, [](const Tensor& t) { return t; }, d)), dx * 2));
+  }
+  CHECK(f.captures() == 1);
+  const auto third = [](const Tensor& t) {
+    return tt::jvp([](const Tensor& s) { return tt::jvp([](const Tensor& r) { return tt::jvp([](const Tensor& q) { return q.pow(4.0); }, r, tt::ones_like(r)).second; }, s, tt::ones_like(s)).second; }, t,
+                   tt::ones_like(t)).second;
+  };
+  CHECK(close(third(x), x * 24, 1e-4));
+}
