@@ -1,7 +1,9 @@
 // Forward mode on the tape: tangents of Tensors against jvp as a pass, against reverse mode and closed forms; in place, through views, beside the tape.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <tt/tt.hpp>
@@ -87,8 +89,11 @@ TEST_CASE("what no dual can be is an error") {
   const auto makes = tt::compile([](const Tensor& a) { return tt::make_dual(a, a) * 2; });
   CHECK(message([&] { makes(x); }).starts_with("tt::make_dual: a captured function records no duals."));
   const Tensor d = tt::make_dual(x, x);
-  const auto meets = tt::compile(tt::frozen([&d](const Tensor& a) { return a * d; }));
+  const auto meets = tt::compile(tt::frozen([&d](const Tensor& a) { return a.sum().item() > 0 ? a * d : a; }));
   CHECK(message([&] { meets(x); }).starts_with("tt::compile: a Tensor with a tangent was met in a function that is recorded: f32 (3,)."));
+  Tensor changed = x.clone();
+  const auto updates = tt::trace([](Tensor t, const Tensor& by) { t.mul_(by); return t.sum(); }, changed, x);
+  CHECK(message([&] { updates(changed, d); }).starts_with("tt::traced: the graph changes an argument, and has no tangents then."));
   Tensor grown = tt::make_dual(x, x);
   CHECK(message([&] { grown.resize_({7}); }).starts_with("tt::resize_:"));
 }
@@ -198,18 +203,121 @@ TEST_CASE("compiled functions and other transforms of duals") {
   const Tensor before = f(x);
   {
     const tt::DualLevel level;
-    const Tensor d = tt::make_dual(x, dx), y = f(d);
+    const Tensor d = tt::make_dual(x, dx), y = f(d), along = (x * dx * 2 * (1 - tt::tanh(x * x).square())).sum(1);
     CHECK(close(primal(y), before));
-    CHECK(close(tangent(y), (x * dx * 2 * (1 - tt::tanh(x * x).square())).sum(1)));
-    CHECK(std::string(f.explain().c_str()).find("1 call with tangents of a tt::DualLevel ran op by op") != std::string::npos);
+    CHECK(close(tangent(y), along));
+    CHECK(!contains(f.explain().c_str(), "op by op"));
+    CHECK(f.captures() == 1);
+    CHECK(close(tangent(tt::trace([](const Tensor& t) { return tt::tanh(t * t).sum(1); }, x)(d)), along));
+    for (const auto& graph : {tt::compile_graph(f.graph()), tt::replay_graph(f.graph())}) CHECK(close(tangent(graph({d})[0]), along));
+    const auto breaks = tt::compile([](const Tensor& t) { return t.sum().item() > 0 ? tt::tanh(t * t).sum(1) : t.sum(1); });
+    CHECK(close(tangent(breaks(d)), along));
+    CHECK(contains(breaks.explain().c_str(), "1 call with tangents of a tt::DualLevel ran op by op"));
+    const auto draws = tt::compile([](const Tensor& t) { return t * tt::rand_like(t); });
+    const Tensor drawn = draws(tt::make_dual(tt::ones({64}), tt::ones({64})));
+    CHECK(tangent(drawn).equal(primal(drawn)));  // of the same draw
+    const auto traced = tt::trace([](const Tensor& t) { return t * tt::rand_like(t); }, x);
+    CHECK(message([&] { traced(d); }).starts_with("tt::traced: the graph draws random numbers, and has no tangents then"));
+    const auto across = tt::compile([](const Tensor& t) { return t.t() + 1; });  // its result does not lie dense
+    CHECK(close(tangent(across(d)), dx.t()));
+    Tensor p = x.clone().requires_grad_();  // on the tape too
+    f(tt::make_dual(p, dx)).sum().backward();
+    CHECK(close(tangent(p.grad()), tangent(tt::grad([](const Tensor& t) { return tt::tanh(t * t).sum(); })(d)), 1e-4));
+    const Tensor rows = tt::rand({5, 3, 4}, 7);  // a transform that holds it
+    CHECK(close(tangent(tt::vmap([&](const Tensor& r) { return (r * d).sum(); })(rows)), (rows * dx).sum({1, 2})));
     CHECK(close(tangent(tt::vmap([](const Tensor& row) { return (row * row).sum(); })(d)), (x * dx * 2).sum(1)));
     CHECK(close(tangent(tt::jvp([](const Tensor& t) { return t * t * t; }, d, x).second), x * x * dx * 6));  // a jvp inside
     CHECK(close(tangent(tt::cond(x.sum() > 0, [](const Tensor& t) { return t * 2; }, [](const Tensor& t) { return t; }, d)), dx * 2));
   }
-  CHECK(f.captures() == 1);
+  CHECK(f.captures() == 2);  // with and without a gradient
   const auto third = [](const Tensor& t) {
     return tt::jvp([](const Tensor& s) { return tt::jvp([](const Tensor& r) { return tt::jvp([](const Tensor& q) { return q.pow(4.0); }, r, tt::ones_like(r)).second; }, s, tt::ones_like(s)).second; }, t,
                    tt::ones_like(t)).second;
   };
   CHECK(close(third(x), x * 24, 1e-4));
+}
+
+TEST_CASE("tangents do not leak: into other tangents, into gradients by tangents, out of their level") {
+  const Tensor x = tt::rand({4}, 1).to(DType::f64), dx = tt::rand({4}, 2).to(DType::f64);
+  Tensor later = x * 1, leaf = x.clone().requires_grad_();
+  {
+    const tt::DualLevel level;
+    const Tensor t = tangent(tt::apply_function<Cubed>(tt::make_dual(x, dx)));
+    CHECK(!tangent(t).defined());
+    CHECK(!tangent(tangent(tt::exp(tt::make_dual(x, dx)))).defined());
+    Tensor p = x.clone().requires_grad_();
+    const Tensor y = tt::exp(tt::make_dual(p, dx));
+    (y.sum() + tangent(y).sum()).backward();
+    CHECK(close(p.grad(), tt::exp(x) * (1 + dx)));
+    CHECK(close(tangent(p.grad()), tt::exp(x) * dx));  // of what flowed through y: no tangent of a tangent
+    Tensor v = dx.clone().requires_grad_();
+    tangent(tt::grad([](const Tensor& s) { return (s * s * s).sum(); })(tt::make_dual(x, v))).sum().backward();
+    CHECK(close(v.grad(), x * 6));
+    // what a checkpointed function holds
+    const Tensor d = tt::make_dual(x, dx);
+    Tensor q = x.clone().requires_grad_();
+    const Tensor held = tt::checkpoint([&](const Tensor& s) { return s * d; }, q);
+    CHECK(close(tangent(held), x * dx));
+    held.sum().backward();
+    CHECK(close(tangent(q.grad()), dx));
+    later.mul_(d);
+    CHECK(close(tangent(later), x * dx));
+    Tensor cut = d * 2;
+    cut.detach_();
+    CHECK(!tangent(cut).defined());
+    {
+      const tt::NoGrad off;
+      Tensor turned = leaf.reshape({2, 2}) * 1;
+      turned.mul_(d.reshape({2, 2}));
+      turned.t_();
+      CHECK(close(tangent(turned), (x * dx).reshape({2, 2}).t()));
+    }
+    tt::apply_function<Exponential>(tt::make_dual(leaf, dx));  // its node keeps the result, with a tangent that leads back there
+  }
+  later.resize_({7});  // a Tensor like any other
+  CHECK(later.numel() == 7);
+  leaf.sum().backward();
+  CHECK(close(leaf.grad(), tt::ones_like(x)));
+  const auto [y, dy] = tt::jvp([](const Tensor& t) { return t * t; }, x, dx);
+  Tensor own = y;
+  own.detach_();
+  CHECK((own.is_leaf() && close(own, x * x)));
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k)
+    threads.emplace_back([&, k] {
+      for (int n = 0; n < 200; ++n) {
+        const tt::DualLevel level;
+        const Tensor d = tt::make_dual(x, dx);
+        Tensor sum = d * k;
+        sum.add_(d);
+        if (!close(tangent(sum), dx * (k + 1))) std::abort();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+TEST_CASE("a backward that is no function of Tensors has no forward mode") {
+  struct Raw {
+    static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x * 2; }
+    static std::vector<Tensor> backward(tt::FunctionContext&, const std::vector<Tensor>& g) {
+      Tensor d = tt::empty_like(g[0].detach());
+      for (std::int64_t k = 0; k < d.numel(); ++k) d.data_ptr<float>()[k] = 2 * g[0].data_ptr<float>()[k];
+      return {d};
+    }
+  };
+  const tt::DualLevel level;
+  CHECK(message([&] { tt::apply_function<Raw>(tt::make_dual(tt::rand({3}, 1), tt::rand({3}, 2))); }).starts_with("tt::Function: has no forward derivative"));
+}
+
+TEST_CASE("many changes through views take time for what they change") {
+  const Tensor x = tt::rand({8}, 1), dx = tt::rand({8}, 2);
+  const tt::DualLevel level;
+  const Tensor d = tt::make_dual(x, dx);
+  Tensor base = tt::zeros({64, 8});
+  for (int k = 0; k < 64; ++k) base[k] = d * k;
+  CHECK(close(tangent(base), dx * tt::arange(64).reshape({64, 1})));
+  const Tensor before = tangent(base);
+  base[0] = d * 5;
+  CHECK(close(tangent(base)[0], dx * 5));
+  CHECK(close(before[0], dx * 0));  // whoever was given a tangent keeps it
 }

@@ -56,7 +56,7 @@ inline const TapeNodeKind checkpoint_kind{
       std::vector<Tensor> given;
       for (std::size_t k = 0; k < n.argument.size(); ++k) {
         n.argument[k].check(n, static_cast<int>(k));
-        given.push_back(taped ? n.argument[k].tensor : n.argument[k].tensor.detach());
+        given.push_back(taped ? n.argument[k].tensor : off_tape(n.argument[k].tensor));
         backward.by.push_back(n.own_edge[k].node != nullptr);
       }
       for (int k = 0; k < n.results; ++k) {
@@ -80,7 +80,7 @@ TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std
   std::vector<std::uint32_t> versions;
   for (const Tensor& t : given) {
     needed = needed || t.requires_grad();
-    detached.push_back(t.requires_grad() ? t.detach() : t);
+    detached.push_back(t.requires_grad() ? off_tape(t) : t);
     versions.push_back(t.version());
   }
   if (!needed || !is_grad_enabled()) return f(given);
@@ -88,7 +88,7 @@ TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std
   for (std::size_t k = 0; k < given.size(); ++k)
     if (detached[k].version() != versions[k]) TT_THROW(Error(Text("tt::checkpoint: the function changes argument ") << k << " in place. Use a copy there?" << at));
   for (const Tensor& t : results)
-    if (t.requires_grad()) return f(given);  // by a Tensor that f holds
+    if (t.requires_grad() || may_be_dual(t)) return f(given);  // by a Tensor that f holds
   auto* n = new CheckpointNode;
   NodeHandle owner = NodeHandle::of_new(n);
   n->kind = &checkpoint_kind;

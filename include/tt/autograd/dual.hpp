@@ -4,33 +4,38 @@
 //   auto [y, dy] = tt::unpack_dual(f(tt::make_dual(x, dx)));
 // Duals may be on the tape too, so there are gradients of tangents, and tangents of gradients: tt::grad(f) of a dual.
 #pragma once
+#include <memory>
+
 #include "tt/autograd/modes.hpp"
 
 namespace tt {
 namespace autograd {
 
-/// True until the level ends; null: the thread has none.
-inline std::shared_ptr<std::atomic<bool>>& dual_level() {
-  thread_local std::shared_ptr<std::atomic<bool>> level;
+class DualList;
+/// The thread's; null: it has none.
+inline std::shared_ptr<DualList>& dual_level() {
+  thread_local std::shared_ptr<DualList> level;
   return level;
 }
-TT_LAZY void open_dual_level(SourceLine at);
+TT_LAZY std::shared_ptr<DualList> open_dual_level(SourceLine at);
+TT_INLINE void close_dual_level(DualList& level);
 
 }  // namespace autograd
 
-/// Tangents that are made while it lives count until it ends (torch.autograd.forward_ad.dual_level). Throws Error inside another one of the thread: for derivatives
-/// of derivatives tt::jvp takes functions that call tt::jvp or tt::grad.
+/// Tangents that are made while it lives count until it ends, in every thread; none may use them while it ends (torch.autograd.forward_ad.dual_level). Throws Error inside another one of the thread: for
+/// derivatives of derivatives tt::jvp takes functions that call tt::jvp or tt::grad.
 class DualLevel {
  public:
   template <class = void>
-  DualLevel(SourceLine at = here()) {
-    autograd::open_dual_level(at);
-  }
+  DualLevel(SourceLine at = here()) : level_(autograd::open_dual_level(at)) {}
   DualLevel(const DualLevel&) = delete;
   ~DualLevel() {
-    autograd::dual_level()->store(false);
-    autograd::dual_level() = nullptr;
+    if (autograd::dual_level() == level_) autograd::dual_level() = nullptr;
+    autograd::close_dual_level(*level_);
   }
+
+ private:
+  std::shared_ptr<autograd::DualList> level_;
 };
 
 /// `primal`, the same elements, with a tangent of its shape and dtype (torch.autograd.forward_ad.make_dual). Throws Error where no DualLevel lives, in captured functions, and

@@ -26,7 +26,8 @@ namespace autograd {
 struct DualArguments {
   BitSet by;
   SmallVec<Tensor, few_arguments> tangent;  ///< of each of those in turn
-  std::shared_ptr<const std::atomic<bool>> level;
+  std::shared_ptr<DualList> level;
+  bool taped = false;  ///< a tangent requires a gradient
 
   DualArguments(const Tensor* const* argument, int count) {
     for (int k = 0; k < count; ++k) {
@@ -35,42 +36,54 @@ struct DualArguments {
       by.set(k);
       tangent.push_back(d->tangent);
       level = d->level;
+      taped = taped || d->tangent.impl().requires_grad;
     }
   }
+  bool empty() const { return by.empty(); }
 };
-/// A function's results have other tangents than those of its arguments: along each of these, all at once.
+/// Where a function's results are that something flows into: those of one call are on one device.
+inline Device device_of(const GraphFunction::Derivative& d, const Tensor* result) {
+  for (int k : d.given) return result[k].device();
+  return {};
+}
+/// The tangents of a function's results: its derivative along the tangents of all arguments together.
 inline void give_tangents(const DualArguments& duals, const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name,
                           SourceLine at, const Tensor* const* argument, int count, const Tensor* result) {
   const GraphFunction::Derivative& d = f.tangents(duals.by);
   if (!d.function) return;
-  SmallVec<Tensor, few_arguments> dense;
-  for (int k = 0; k < duals.tangent.size(); ++k) dense.push_back(duals.tangent[k].contiguous());
-  SmallVec<const Tensor*, 16> all(count + dense.size());
-  for (int k = 0; k < count; ++k) all[k] = argument[k];
-  for (int k = 0; k < dense.size(); ++k) all[count + k] = &dense[k];
+  const Device device = device_of(d, result);
+  const bool taped = DispatchState::of_this_thread().grad_enabled && (duals.taped || !required_gradients(argument, count).empty());
+  SmallVec<Tensor, few_arguments> own;  // tangents as a graph takes them; of duals that a tape node saves, what has no tangent
+  own.resize(count + duals.tangent.size());
+  SmallVec<const Tensor*, 16> all(own.size());
+  for (int k = 0; k < count; ++k) {
+    const bool dual = taped && duals.by.test(k);
+    if (dual) own[k] = with_history_only(*argument[k]);
+    all[k] = dual ? &own[k] : argument[k];
+  }
+  for (int k = 0; k < duals.tangent.size(); ++k) {
+    own[count + k] = duals.tangent[k].contiguous();
+    all[count + k] = &own[count + k];
+  }
   SmallVec<Tensor, few_results> made(d.function->outputs());
-  if (int first = 0; [&] {
-        for (int k : d.given) return first = k, result[k].is_meta();
-        return false;
-      }()) {
-    for (int k = 0; k < made.size(); ++k) made[k] = Tensor(d.function->graph()[d.function->graph().outputs[k]].dtype, d.function->output_shape(k, symbols), result[first].device());
+  if (device.type == DeviceType::meta) {
+    for (int k = 0; k < made.size(); ++k) made[k] = Tensor(d.function->graph()[d.function->graph().outputs[k]].dtype, d.function->output_shape(k, symbols), device);
   } else {
-    d.function->run(all.data(), symbols, made.data(), result[first].device());
-    bool needed = false;
-    for (int k = 0; k < all.size(); ++k) needed = needed || all[k]->impl().requires_grad;
-    if (needed && DispatchState::of_this_thread().grad_enabled) record_function(*d.function, owner, symbols, name, at, all.data(), all.size(), made.data());
+    d.function->run(all.data(), symbols, made.data(), device);
+    if (taped) record_function(*d.function, owner, symbols, name, at, all.data(), all.size(), made.data());
   }
   int next = 0;
   for (int k : d.given) set_tangent(result[k], made[next++], duals.level);
 }
-inline void function_of_duals(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
+inline void function_on_duals(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
                               const Tensor* const* argument, int count, const Tensor* result) {
+  if (DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return;  // a tangent is being computed
   const DualArguments duals(argument, count);
-  if (duals.by.empty()) return;
+  if (duals.empty()) return;
   const ExcludeKeys below(DispatchKey::forward);
   give_tangents(duals, f, owner, symbols, name, at, argument, count, result);
 }
-/// What was saved of results has their tangents too.
+/// A tape node that has saved results of the call it stands for gets their tangents.
 inline void keep_tangents(const Tensor* result, int results) {
   for (int k = 0; k < results; ++k) {
     if (!result[k].impl().requires_grad || !dual_of(result[k])) continue;
@@ -79,79 +92,79 @@ inline void keep_tangents(const Tensor* result, int results) {
   }
 }
 
-/// f(arguments, results), which has a backward, once; and tangents of its results: with adjoints that are variables, what backward gives is a linear function of
-/// them, whose own backward gives for the tangents of the arguments those of the results.
-inline void transpose_backward(const DualArguments& duals, const Tensor* const* argument, int count, Tensor* result, int results,
+/// Runs f(arguments), which fills `result` and has a backward, once on the tape. Backward is linear in the adjoints: with adjoints that are variables, its own backward gives for the
+/// tangents of the arguments those of the results.
+inline void transpose_backward(const char* name, SourceLine at, const DualArguments& duals, const Tensor* const* argument, int count, Tensor* result, int results,
                                CallableRef<void(const Tensor* const*)> f) {
-  bool nested = false;
-  for (int k = 0; k < count; ++k) nested = nested || argument[k]->impl().requires_grad;
-  for (int k = 0; k < duals.tangent.size(); ++k) nested = nested || duals.tangent[k].impl().requires_grad;
-  nested = nested && DispatchState::of_this_thread().grad_enabled;
+  const bool nested = DispatchState::of_this_thread().grad_enabled && (duals.taped || !required_gradients(argument, count).empty());
   const ExcludeKeys below(DispatchKey::forward);
-  std::vector<Tensor> x, y, adjoint, along;
-  std::vector<int> place;
   SmallVec<const Tensor*, 16> own(count);
-  x.reserve(static_cast<std::size_t>(duals.tangent.size()));
+  std::vector<Tensor> x;
+  x.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) {
     own[k] = argument[k];
     if (!duals.by.test(k)) continue;
-    Tensor v = argument[k]->detach();
-    if (nested && argument[k]->impl().requires_grad) v = argument[k]->reshape(argument[k]->shape());
-    else v.requires_grad_();
-    take_tangent(v, *argument[k]);  // for what is saved of it
-    own[k] = &x.emplace_back(v);
+    const bool on_tape = nested && argument[k]->impl().requires_grad;
+    x.push_back(on_tape ? argument[k]->reshape(argument[k]->shape()) : argument[k]->detach().requires_grad_());
+    take_tangent(x.back(), *argument[k]);  // which is saved with it
+    own[k] = &x.back();
   }
   const EnableGrad on;
   f(own.data());
+  std::vector<Tensor> y, adjoint, flows, directions;
   for (int k = 0; k < results; ++k) {
     if (!result[k].impl().requires_grad) continue;
-    place.push_back(k);
     y.push_back(result[k]);
-    adjoint.push_back(zeros_like(result[k]).requires_grad_());
+    adjoint.push_back(rand_like(result[k].detach(), 1).requires_grad_());  // any: what counts is what flows from them
   }
   if (y.empty()) return;
   const std::vector<Tensor> flow = tt::grad(y, x, adjoint, true, true);
-  std::vector<Tensor> flows, directions;
   for (std::size_t k = 0; k < flow.size(); ++k) {
-    if (!flow[k].defined() || !flow[k].requires_grad()) continue;
-    flows.push_back(flow[k]);
-    directions.push_back(duals.tangent[static_cast<int>(k)]);
+    if (!flow[k].defined()) continue;
+    if (flow[k].requires_grad()) {
+      flows.push_back(flow[k]);
+      directions.push_back(duals.tangent[static_cast<int>(k)]);
+    } else if (!flow[k].is_meta() && flow[k].ne(0).any().template item<bool>()) {
+      TT_THROW(Error(Text("tt::") << name << ": has no forward derivative: its backward is not made of ops on the gradient." << at));
+    }
   }
+  std::vector<Tensor> along(adjoint.size());
   if (!flows.empty()) along = tt::grad(flows, adjoint, directions, true, nested);
-  for (std::size_t k = 0; k < place.size(); ++k) {
-    Tensor& r = result[place[k]];
-    if (!nested) r = r.detach();
-    if (!along.empty() && along[k].defined()) set_tangent(r, along[k], duals.level);
+  std::size_t next = 0;
+  for (int k = 0; k < results; ++k) {
+    if (!result[k].impl().requires_grad) continue;
+    const Tensor tangent = along[next++];
+    if (!nested) result[k] = result[k].detach();
+    if (tangent.defined()) set_tangent(result[k], tangent, duals.level);
   }
   keep_tangents(result, results);
 }
-inline Tensor custom_of_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f) {
+inline Tensor custom_on_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f) {
   const DualArguments duals(argument, count);
   Tensor result;
-  if (duals.by.empty()) return f(argument);
-  transpose_backward(duals, argument, count, &result, 1, [&](const Tensor* const* own) { result = f(own); });
+  if (duals.empty() || DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return f(argument);
+  transpose_backward("Function", {}, duals, argument, count, &result, 1, [&](const Tensor* const* own) { result = f(own); });
   return result;
 }
 
-/// The dispatcher's kernel for duals.
+inline bool gives_floating(const Call& c) {
+  bool any = false;
+  for (int k = 0; k < c.op->results; ++k) any = any || is_floating(c.result[k].dtype());
+  return any;
+}
+/// The dispatcher's kernel for duals: the op on what it is given, then the tangents of its results.
 inline void forward_kernel(Call& c, void*) {
   const DualArguments duals(c.argument, c.arguments);
   const ExcludeKeys below(DispatchKey::forward);
-  const bool floating = !duals.by.empty() && !c.op->cuts_history;
-  if (floating && !c.op->record && c.op->derivative) {
-    transpose_backward(duals, c.argument, c.arguments, c.result, c.op->results, [&](const Tensor* const* own) {
+  const bool flows = !duals.empty() && !c.op->cuts_history;
+  if (flows && !c.op->record && c.op->derivative)
+    return transpose_backward(c.op->name(), c.at, duals, c.argument, c.arguments, c.result, c.op->results, [&](const Tensor* const* own) {
       Call on_tape = c;
       on_tape.argument = own;
       Dispatcher::get().call(on_tape);
     });
-    return;
-  }
   Dispatcher::get().redispatch(c);
-  if (!floating || !is_floating(c.result[0].dtype())) {
-    bool any = false;
-    for (int k = 0; k < c.op->results; ++k) any = any || is_floating(c.result[k].dtype());
-    if (!floating || !any) return;
-  }
+  if (!flows || !gives_floating(c)) return;
   if (c.op->is_view) {
     const Tensor* const tangent[] = {&duals.tangent[0]};
     Tensor view;
@@ -161,75 +174,96 @@ inline void forward_kernel(Call& c, void*) {
     Dispatcher::get().call(of_tangent);
     return set_tangent(c.result[0], view, duals.level);
   }
-  if (!c.op->record) return;
   const BoundFunction f = bind_function(c);
   give_tangents(duals, *f.function, f.function->shared_from_this(), f.symbols, c.op->name(), c.at, c.argument, c.arguments, c.result);
   keep_tangents(c.result, c.op->results);
 }
 
-/// Memory laid out as a Tensor's is, and views into it that lie as that Tensor's views do.
+/// The tangent of a Tensor that has views, with elements that lie as that one's: so its views have views of it.
 class TangentOfBase {
  public:
-  /// With the tangent of `base`, or zeros.
-  explicit TangentOfBase(const Tensor& base) : base_(base) {
-    const tt::detail::TensorImpl& b = base.impl();
-    const tt::detail::Reach reach = b.numel > 0 ? tt::detail::reach_of(b) : tt::detail::Reach{};
-    low_ = reach.low;
-    memory_ = zeros({reach.high - reach.low + 1}, TensorOptions{.dtype = b.dtype, .device = b.device});
-    if (const Dual* d = dual_of(base)) of(base).copy_(d->tangent);
-  }
-  Tensor of(const Tensor& view) const {
-    const tt::detail::TensorImpl &b = base_.impl(), &v = view.impl();
-    IntList size, stride;
-    for (int k = 0; k < v.shape.rank; ++k) {
-      size.push_back(v.shape.code[k]);
-      stride.push_back(v.stride[k]);
+  /// The one that there is, if nobody else has it and `base` lies so, else other memory with its elements, or zeros.
+  explicit TangentOfBase(const Tensor& base) : base_(base.impl()) {
+    const Dual* const d = dual_of(base);
+    if (d && !d->shared && !d->tangent.impl().requires_grad && lies_as_base(d->tangent)) {
+      like_base_ = d->tangent;
+      return;
     }
-    return as_strided(memory_, size, stride, (v.data - b.data) / size_of(b.dtype) - low_, here());
+    const tt::detail::Reach reach = base_.numel > 0 ? tt::detail::reach_of(base_) : tt::detail::Reach{};
+    const Tensor memory = zeros({reach.high - reach.low + 1}, TensorOptions{.dtype = base_.dtype, .device = base_.device});
+    like_base_ = as_strided(memory, sizes_of(base_), strides_of(base_), -reach.low, here());
+    if (d) like_base_.copy_(d->tangent);
+  }
+  const Tensor& whole() const { return like_base_; }
+  Tensor of(const Tensor& view) const {
+    const tt::detail::TensorImpl& v = view.impl();
+    return as_strided(like_base_, sizes_of(v), strides_of(v), like_base_.storage_offset() + (v.data - base_.data) / size_of(base_.dtype), here());
   }
 
  private:
-  const Tensor& base_;
-  std::int64_t low_ = 0;
-  Tensor memory_;
+  const tt::detail::TensorImpl& base_;
+  Tensor like_base_;
+
+  static IntList sizes_of(const tt::detail::TensorImpl& t) { return IntList(std::span<const std::int64_t>(t.shape.code, static_cast<std::size_t>(t.shape.rank))); }
+  static IntList strides_of(const tt::detail::TensorImpl& t) { return IntList(std::span<const std::int64_t>(t.stride, static_cast<std::size_t>(t.shape.rank))); }
+  bool lies_as_base(const Tensor& t) const {
+    bool same = true;
+    for (int k = 0; k < base_.shape.rank; ++k) same = same && t.impl().stride[k] == base_.stride[k];
+    return same;
+  }
 };
+inline void set_own_tangent(const Tensor& t, const Tensor& tangent, const std::shared_ptr<DualList>& level) {
+  set_tangent(t, tangent, level);
+  if (const Dual* const d = dual_of(t)) d->shared = false;
+}
 inline void adopt_tangent(const Tensor& target, const Tensor& value) {
   const ExcludeKeys below(DispatchKey::forward);
   const Tensor base = base_of(target);
   const std::vector<Tensor> views = views_of(base);
-  const Dual *fresh = dual_of(value), *before = dual_of(base);
-  if (!fresh && !before) return set_tangent(target, Tensor(), nullptr);
-  const std::shared_ptr<const std::atomic<bool>> level = (fresh ? fresh : before)->level;
+  const Dual* const fresh = dual_of(value);
+  const bool base_known = dual_of(base);
+  const Dual* any = fresh ? fresh : dual_of(base);
+  for (const Tensor& v : views)
+    if (!any) any = dual_of(v);
+  if (!any) return set_tangent(target, Tensor(), nullptr);
+  const std::shared_ptr<DualList> level = any->level;
   const Tensor tangent = fresh ? fresh->tangent : Tensor();
   if (base.is_same(target)) set_tangent(target, tangent, level);
   if (views.empty()) return;
-  const TangentOfBase whole(base);
+  const TangentOfBase own(base);
+  for (const Tensor& v : views)  // a dual that was made of a view
+    if (const Dual* const d = dual_of(v); d && !base_known && !base.is_same(target) && v.dtype() == base.dtype()) own.of(v).copy_(d->tangent);
   if (!base.is_same(target)) {
-    Tensor part = whole.of(target);
+    Tensor part = own.of(target);
     if (tangent.defined()) part.copy_(tangent);
     else part.zero_();
-    set_tangent(base, whole.of(base), level);
   }
-  for (const Tensor& v : views) set_tangent(v, dual_of(base) && v.dtype() == base.dtype() ? whole.of(v) : Tensor(), level);
+  if (dual_of(base) || !base.is_same(target)) set_own_tangent(base, own.whole(), level);
+  for (const Tensor& v : views) set_own_tangent(v, dual_of(base) && v.dtype() == base.dtype() ? own.of(v) : Tensor(), level);
 }
 inline void take_tangent_of_base(const Tensor& view) {
   const Tensor base = base_of(view);
   const Dual* const d = dual_of(base);
   if (!d || base.is_same(view) || base.dtype() != view.dtype()) return;
   const ExcludeKeys below(DispatchKey::forward);
-  set_tangent(view, TangentOfBase(base).of(view), d->level);
+  const TangentOfBase own(base);
+  const std::shared_ptr<DualList> level = d->level;
+  set_own_tangent(base, own.whole(), level);
+  set_own_tangent(view, own.of(view), level);
 }
+inline constexpr DualRules rules_of_duals{&function_on_duals, &custom_on_duals, &adopt_tangent, &take_tangent_of_base};
 
-TT_LAZY_DEFINITION void open_dual_level(SourceLine at) {
+TT_INLINE void close_dual_level(DualList& level) { level.close(); }
+TT_LAZY_DEFINITION std::shared_ptr<DualList> open_dual_level(SourceLine at) {
   static const bool once = [] {
     register_tape();
     Dispatcher::get().set_fallback(DispatchKey::forward, &forward_kernel);
-    dual_rules() = {&function_of_duals, &custom_of_duals, &adopt_tangent, &take_tangent_of_base};
+    dual_rules.store(&rules_of_duals, std::memory_order_release);
     return true;
   }();
   (void)once;
   if (dual_level()) TT_THROW(Error(Text("tt::DualLevel: the thread has one already. Use tt::jvp, of a function that calls tt::jvp or tt::grad, for derivatives of derivatives?") << at));
-  dual_level() = std::make_shared<std::atomic<bool>>(true);
+  return dual_level() = std::make_shared<DualList>();
 }
 
 }  // namespace autograd
@@ -245,19 +279,15 @@ TT_LAZY_DEFINITION Tensor make_dual(const Tensor& primal, const Tensor& tangent,
     TT_THROW(Error(Text("tt::make_dual: the tangent is ") << name(tangent.dtype()) << ' ' << tangent.shape() << " on " << name(tangent.device().type) << ", the Tensor "
                    << name(primal.dtype()) << ' ' << primal.shape() << " on " << name(primal.device().type) << "." << at));
   if (autograd::dual_of(primal) || autograd::dual_of(tangent)) TT_THROW(Error(Text("tt::make_dual: the Tensor or its tangent has a tangent already.") << at));
-  const Tensor dual = detail::make_view(primal, primal.impl().shape, primal.impl().stride, primal.impl().data, true);
-  if (primal.impl().requires_grad) {
-    const autograd::Edge e = autograd::edge_of(primal);
-    autograd::set_history(dual, e.node, e.result);
-  }
+  const Tensor dual = autograd::with_history_only(primal);
   autograd::set_tangent(dual, tangent, autograd::dual_level());
   return dual;
 }
 TT_LAZY_DEFINITION UnpackedDual unpack_dual(const Tensor& t) {
   const autograd::Dual* const d = autograd::dual_of(t);
   if (!d) return {t, Tensor()};
-  const ExcludeKeys below(DispatchKey::forward);
-  return {t.reshape(t.shape()), d->tangent};
+  d->shared = true;
+  return {autograd::with_history_only(t), d->tangent};
 }
 
 }  // namespace tt

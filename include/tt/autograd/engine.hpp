@@ -289,13 +289,17 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
     TT_THROW(Error(Text("tt: a view of a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
 }
 TT_INLINE bool has_tangent(const Tensor& t) { return dual_of(t); }
+TT_INLINE bool has_taped_tangent(const Tensor& t) {
+  const Dual* const d = dual_of(t);
+  return d && d->tangent.impl().requires_grad;
+}
 TT_INLINE Tensor off_tape(const Tensor& t) {
   const Tensor r = t.detach();
   take_tangent(r, t);
   return r;
 }
 TT_INLINE Tensor call_on_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f) {
-  return dual_rules().custom(argument, count, f);
+  return dual_rules.load(std::memory_order_acquire)->custom(argument, count, f);
 }
 TT_INLINE void register_tape() {
   static const bool done = [] {
@@ -305,10 +309,14 @@ TT_INLINE void register_tape() {
     hooks.check = &check_inplace;
     hooks.adopt = [](Tensor& target, const Tensor& result) {
       if (DispatchState::of_this_thread().grad_enabled) adopt_history(target, result);
-      if (const auto rule = dual_rules().adopt) rule(target, result);
+      if (const DualRules* const rules = dual_rules.load(std::memory_order_acquire)) rules->adopt(target, result);
+    };
+    hooks.become = [](Tensor& target, const Tensor& view) {
+      if (!DispatchState::of_this_thread().grad_enabled) return take_tangent(target, view);
+      swap_histories(target.impl(), view.impl());
     };
     hooks.view = [](const Tensor& view) {
-      if (const auto rule = dual_rules().view) rule(view);
+      if (const DualRules* const rules = dual_rules.load(std::memory_order_acquire)) rules->view(view);
       if (const Tensor base = base_of(view); base.impl().requires_grad && DispatchState::of_this_thread().grad_enabled) take_history_of_base(base, view);
     };
     hooks.require = [](const Tensor& t) { Tensor(t).requires_grad_(); };

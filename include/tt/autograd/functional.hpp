@@ -41,7 +41,7 @@ auto gradient_by(const F& f, const A&... a) {
   bool nested = false;
   const auto look = [&](auto& x) {
     if constexpr (tt::detail::has_leaves<std::remove_cvref_t<decltype(x)>>())
-      each_variable(x, [&](const Tensor& t) { nested = nested || (t.requires_grad() && is_grad_enabled()); });
+      each_variable(x, [&](const Tensor& t) { nested = nested || ((t.requires_grad() || has_taped_tangent(t)) && is_grad_enabled()); });
   };
   std::apply([&](auto&... x) { (look(x), ...); }, arguments);
   std::vector<Tensor> variables, gradients;

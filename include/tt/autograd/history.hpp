@@ -36,7 +36,7 @@ inline void need_history(const Tensor& t, const char* op) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
 }
 
-/// Has it a tangent, or had one (dual.hpp)?
+// Of dual Tensors (dual.hpp): the key says that there may be a tangent.
 inline bool may_be_dual(const Tensor& t) { return t.impl().keys.contains(DispatchKey::forward); }
 inline bool may_be_dual(const Tensor* const* argument, int count) {
   bool any = false;
@@ -44,6 +44,8 @@ inline bool may_be_dual(const Tensor* const* argument, int count) {
   return any;
 }
 TT_INLINE bool has_tangent(const Tensor& t);
+/// Has it a tangent that requires a gradient?
+TT_INLINE bool has_taped_tangent(const Tensor& t);
 /// detach(), which leaves the tangent.
 TT_INLINE Tensor off_tape(const Tensor& t);
 /// f(arguments), a function with a backward of its own, of Tensors some of which have tangents.

@@ -29,7 +29,7 @@ TT_INLINE void register_hook(const Tensor& t, TensorHook hook);
 /// Keeps the gradient of a Tensor that is not a leaf, for grad().
 TT_INLINE void retain_grad(const Tensor& t);
 namespace autograd {
-/// The Tensor becomes a leaf that wants no gradient.
+/// The Tensor becomes a leaf that wants no gradient, and has no tangent.
 TT_INLINE void forget(const Tensor& t);
 }  // namespace autograd
 template <class F> void Tensor::register_hook(F hook) const { tt::register_hook(*this, static_cast<F&&>(hook)); }
@@ -37,7 +37,7 @@ template <class> void Tensor::retain_grad() const { tt::retain_grad(*this); }
 template <class> Tensor& Tensor::detach_(SourceLine at) {
   if (impl().base) TT_THROW(Error(Text("tt::detach_: a view keeps the history of what it shows. Use detach()?") << at));
   detail::outside_capture(*this, "detach_", at, [&] {
-    if (requires_grad()) autograd::forget(*this);
+    if (requires_grad() || autograd::may_be_dual(*this)) autograd::forget(*this);
   });
   return *this;
 }

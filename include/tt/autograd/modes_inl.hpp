@@ -27,7 +27,10 @@ TT_INLINE void retain_grad(const Tensor& t) {
 
 namespace autograd {
 
-TT_INLINE void forget(const Tensor& t) { forget_history(t); }
+TT_INLINE void forget(const Tensor& t) {
+  forget_history(t);
+  set_tangent(t, Tensor(), nullptr);
+}
 
 struct CustomNode : TapeNode {
   FunctionContext context;

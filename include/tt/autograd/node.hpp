@@ -114,11 +114,61 @@ struct AccumulateNode : TapeNode {
   std::atomic_flag busy;
 };
 
-/// What a dual Tensor has besides (dual.hpp): it counts while the level is open that it was made in.
+class DualList;
+/// What a dual Tensor has besides (dual.hpp), until its level ends.
 struct Dual {
   Tensor tangent;
-  std::shared_ptr<const std::atomic<bool>> level;
+  std::shared_ptr<DualList> level;
+  tt::detail::TensorImpl* of = nullptr;
+  mutable std::atomic<bool> shared = true;  ///< somebody else has the tangent, so it is not written to
+  Dual *next = nullptr, *previous = nullptr;
+
+  Dual(const Tensor& t, const std::shared_ptr<DualList>& l, tt::detail::TensorImpl& own);
+  Dual(const Dual&) = delete;
+  ~Dual();
 };
+/// The duals of a level. Tensors may go, and others be made, in any thread.
+class DualList {
+ public:
+  DualList() = default;
+  DualList(const DualList&) = delete;
+  /// Not when the level has ended.
+  void add(Dual& d) {
+    const tt::detail::FlagLock lock(busy_);
+    if (!is_open()) return;
+    d.of->keys = d.of->keys | DispatchKey::forward;
+    d.next = first_;
+    if (first_) first_->previous = &d;
+    first_ = &d;
+  }
+  void remove(Dual& d) {
+    const tt::detail::FlagLock lock(busy_);
+    if (d.previous) d.previous->next = d.next;
+    else if (first_ == &d) first_ = d.next;
+    if (d.next) d.next->previous = d.previous;
+    d.next = d.previous = nullptr;
+  }
+  bool is_open() const { return open_.load(std::memory_order_relaxed); }
+  /// From now on they are no duals.
+  void close() {
+    std::vector<Tensor> tangents;  // freed when nothing is locked
+    const tt::detail::FlagLock lock(busy_);
+    open_.store(false);
+    while (Dual* const d = first_) {
+      first_ = d->next;
+      d->next = d->previous = nullptr;
+      d->of->keys = d->of->keys.without(DispatchKey::forward);
+      tangents.push_back(static_cast<Tensor&&>(d->tangent));
+    }
+  }
+
+ private:
+  std::atomic_flag busy_;
+  std::atomic<bool> open_ = true;
+  Dual* first_ = nullptr;
+};
+inline Dual::Dual(const Tensor& t, const std::shared_ptr<DualList>& l, tt::detail::TensorImpl& own) : tangent(t), level(l), of(&own) { level->add(*this); }
+inline Dual::~Dual() { level->remove(*this); }
 /// What a Tensor carries when it takes part.
 struct Meta : tt::detail::AutogradMeta {
   TapeNode* made_by = nullptr;  ///< null: a leaf
@@ -148,24 +198,36 @@ inline Meta& meta_of(const Tensor& t) {
   return *static_cast<Meta*>(impl.autograd);
 }
 
-/// Null: it is none, or its level was closed.
+/// Null: it is none, or its level has ended.
 inline const Dual* dual_of(const Tensor& t) {
   if (!may_be_dual(t)) return nullptr;
   const Dual* const d = meta_of(t).dual.get();
-  return d && d->level->load(std::memory_order_relaxed) ? d : nullptr;
+  return d && d->level->is_open() ? d : nullptr;
 }
 /// An undefined tangent: it is no dual any more.
-inline void set_tangent(const Tensor& t, const Tensor& tangent, const std::shared_ptr<const std::atomic<bool>>& level) {
+inline void set_tangent(const Tensor& t, const Tensor& tangent, const std::shared_ptr<DualList>& level) {
   tt::detail::TensorImpl& impl = t.impl();
   if (!tangent.defined() && !may_be_dual(t)) return;
-  meta_of(t).dual = tangent.defined() ? std::make_unique<Dual>(Dual{tangent, level}) : nullptr;
-  impl.keys = tangent.defined() ? impl.keys | DispatchKey::forward : impl.keys.without(DispatchKey::forward);
+  Meta& m = meta_of(t);
+  m.dual = nullptr;
+  impl.keys = impl.keys.without(DispatchKey::forward);
+  if (tangent.defined()) m.dual = std::make_unique<Dual>(tangent, level, impl);
 }
 inline void take_tangent(const Tensor& to, const Tensor& from) {
-  if (const Dual* d = dual_of(from)) set_tangent(to, d->tangent, d->level);
+  const Dual* const d = dual_of(from);
+  if (!d) return;
+  d->shared = true;
+  set_tangent(to, d->tangent, d->level);
 }
 
-/// What the tape does with dual Tensors; set when the first one is made, so that programs without any have no code for them.
+/// Each gets what the other has of the tape.
+inline void swap_histories(tt::detail::TensorImpl& a, tt::detail::TensorImpl& b) {
+  std::swap(a.autograd, b.autograd);
+  for (tt::detail::TensorImpl* t : {&a, &b})
+    if (Dual* const d = t->autograd ? static_cast<Meta*>(t->autograd)->dual.get() : nullptr) d->of = t;
+}
+
+/// What the tape does with dual Tensors.
 struct DualRules {
   /// Tangents for what a function gave on these arguments.
   void (*function)(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
@@ -177,10 +239,8 @@ struct DualRules {
   /// Of a view that was made without an op.
   void (*view)(const Tensor& view) = nullptr;
 };
-inline DualRules& dual_rules() {
-  static DualRules rules;
-  return rules;
-}
+/// Null until the first level: programs without any have no code for duals.
+inline std::atomic<const DualRules*> dual_rules = nullptr;
 
 inline void keep_nothing(TapeNode&) {}
 inline const TapeNodeKind accumulate_kind{
@@ -251,17 +311,23 @@ inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, 
   }
 }
 
-/// `t` as nodes keep it: the same elements with the history of now. When `t` or its base is changed in place later, what made it
-/// may lead to the node that keeps it, and neither would be freed. Leaves with a gradient get no history, so they are kept as they are.
-inline Tensor for_keeping(const Tensor& t) {
+/// The same elements with the history of now, and no tangent.
+inline Tensor with_history_only(const Tensor& t) {
   const tt::detail::TensorImpl& impl = t.impl();
-  if (!impl.storage) return t;
-  if (!impl.base && impl.requires_grad && !meta_of(t).made_by) return t;
   const Tensor alias = tt::detail::make_view(t, impl.shape, impl.stride, impl.data, true);
   if (impl.requires_grad) {
     const Edge e = edge_of(t);
     set_history(alias, e.node, e.result);
   }
+  return alias;
+}
+/// `t` as nodes keep it: the same elements with the history of now. When `t` or its base is changed in place later, what made it
+/// may lead to the node that keeps it, and neither would be freed. Leaves with a gradient get no history, so they are kept as they are.
+inline Tensor for_keeping(const Tensor& t) {
+  const tt::detail::TensorImpl& impl = t.impl();
+  if (!impl.storage) return t;
+  if (!impl.base && impl.requires_grad && !meta_of(t).made_by) return t;  // its tangent too
+  const Tensor alias = with_history_only(t);
   take_tangent(alias, t);
   return alias;
 }

@@ -1,10 +1,11 @@
-// A function's derivative at one place as a function of tangents, by the tape: for many tangents (tt::linearize), and for derivatives inside of a DualLevel.
+// A function's derivative at one place as a function of tangents, by the tape: for many tangents (tt::linearize), and for derivatives inside of a DualLevel. What
+// is computed under NoGrad is constant here, as the tape does not see it.
 //   const TangentMap map(f, std::tuple{x});   map.value;   map(std::tuple{dx})
 #pragma once
-#include <utility>
 #include <vector>
 
 #include "tt/autograd/functional.hpp"
+#include "tt/dispatch/control_flow.hpp"
 
 namespace tt {
 namespace detail {
@@ -22,13 +23,7 @@ class TangentMap {
     const EnableGrad on;
     std::vector<Tensor> x, y;
     const A variables = with_leaves(primals, [&](const Tensor& p) { return is_floating(p.dtype()) ? x.emplace_back(autograd::as_variable(p)) : p; });
-    {
-      struct Forward {
-        bool before = std::exchange(DispatchState::of_this_thread().ignores_no_grad, true);
-        ~Forward() { DispatchState::of_this_thread().ignores_no_grad = before; }
-      } forward;
-      result_ = std::apply(f, variables);
-    }
+    result_ = std::apply(f, variables);
     each_leaf(result_, [&](const Tensor& v) {
       if (!v.requires_grad()) return;
       y.push_back(v);

@@ -14,6 +14,10 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
                                const SymbolValues& symbols, const char* name, SourceLine at,
                                const Tensor* const* argument, int count, const Tensor* result);
 
+/// Runs a function of Tensors some of which have tangents: its results, with theirs, as part of the tape.
+TT_INLINE void run_on_duals(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
+                            const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result);
+
 /// Which arguments require a gradient.
 inline BitSet required_gradients(const Tensor* const* argument, int count) {
   BitSet required;
@@ -321,6 +325,14 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   set_histories(static_cast<NodeHandle&&>(owner_of_node), result, f.outputs(), [&](int k) { return f.flows_into(k).meets(required); });
 }
 
+TT_INLINE void run_on_duals(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
+                            const Tensor* const* argument, int count, Tensor* result) {
+  if (has_effects(f.graph())) TT_THROW(Error(Text("tt::") << name << ": the graph draws random numbers, and has no tangents then: they would be those of other draws. Call the function itself?" << at));
+  f.run(argument, symbols, result);
+  if (DispatchState::of_this_thread().grad_enabled && !required_gradients(argument, count).empty()) record_function(f, owner, symbols, name, at, argument, count, result);
+  dual_rules.load(std::memory_order_acquire)->function(f, owner, symbols, name, at, argument, count, result);
+}
+
 /// Where the gradients of a node's results lie.
 inline Device device_of_gradients(int results, const Tensor* in) {
   for (int k = 0; k < results; ++k)
@@ -341,13 +353,10 @@ inline void run_step(TapeNode& n, const GraphFunction& f, const BitSet& given, c
   SmallVec<Tensor, few_arguments> result(f.outputs());
   f.run(argument, symbols, result.data(), device_of_gradients(n.results, in));
   bool needed = false;
-  bool dual = false;
-  for (int k = 0; k < count; ++k) {
-    needed = needed || (taped && argument[k]->impl().requires_grad);
-    dual = dual || may_be_dual(*argument[k]);
-  }
+  for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
   if (needed) record_function(f, owner, symbols, n.name, n.where, argument, count, result.data());
-  if (dual) dual_rules().function(f, owner, symbols, n.name, n.where, argument, count, result.data());
+  if (const DualRules* const rules = dual_rules.load(std::memory_order_acquire); rules && may_be_dual(argument, count))
+    rules->function(f, owner, symbols, n.name, n.where, argument, count, result.data());
   int at = 0;
   for (int k : given) out[k] = static_cast<Tensor&&>(result[at++]);
 }

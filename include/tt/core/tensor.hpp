@@ -110,7 +110,7 @@ struct TensorImpl {
   std::atomic_flag views_busy;
 
   TT_INLINE static TensorImpl* make();
-  /// Does somebody ask for derivatives by it, backward or forward?
+  /// Does it require a gradient, or has it a tangent?
   bool is_differentiated() const { return requires_grad || keys.contains(DispatchKey::forward); }
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {

@@ -294,7 +294,6 @@ inline const Tensor* Call::optional(int k) const {
 struct DispatchState {
   KeySet include, exclude;
   bool grad_enabled = true, inference = false;
-  bool ignores_no_grad = false;  ///< while the tape stands for forward mode, which goes on under NoGrad
   std::uint64_t capture = 0;  ///< the number of the capture that runs
   static DispatchState& of_this_thread() {
     thread_local DispatchState state;

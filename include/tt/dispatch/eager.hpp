@@ -165,6 +165,8 @@ void structured_front(Call& c) {
   call_operator_into(*c.op, c.argument, c.arguments, c.attrs(), c.at, c.result);
 }
 
+/// A result that is a view of what a kernel made for itself is no view to anybody else: changes in place would look for the history of its base.
+TT_INLINE void leave_hidden_base(Call& c, int result);
 /// Of an op with a body: what it runs on the host in place of the body's program, and its derivative; see dispatch/join_ops.hpp.
 template <class F>
 struct HostKernel;
@@ -179,6 +181,8 @@ template <class F>
 void own_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
   F::kernel(c, options_of<F>(*c.op, c.attrs(), false));
+  for (int k = 0; k < c.op->results; ++k)
+    if (c.result[k].defined() && c.result[k].impl().base) leave_hidden_base(c, k);
 }
 /// On Meta Tensors: one element from the host beside them is one too, so a kernel may look at any operand to see that there are no elements.
 TT_INLINE void call_on_meta(const Call& c, OpKernel kernel);

@@ -37,6 +37,14 @@ inline void meta_kernel(Call& c, void* moved) {
                          f.function->output_shape(k, f.symbols), {DeviceType::meta, 0});
 }
 
+TT_INLINE void leave_hidden_base(Call& c, int result) {
+  TensorImpl& t = c.result[result].impl();
+  std::int64_t views = 0;
+  for (int k = 0; k < c.op->results; ++k) views += c.result[k].defined() && c.result[k].impl().base == t.base;
+  if (t.base->uses.load(std::memory_order_relaxed) != views) return;  // an argument's
+  t.leave_base();
+  t.is_view = false;
+}
 TT_INLINE void call_on_meta(const Call& c, OpKernel kernel) {
   Vec<Tensor> alike;
   Vec<const Tensor*> operands;

@@ -11,7 +11,6 @@ class StepMode {
  public:
   explicit StepMode(bool taped) : before_(DispatchState::of_this_thread()) {
     DispatchState& s = DispatchState::of_this_thread();
-    taped = taped || s.ignores_no_grad;
     s.grad_enabled = taped;
     s.exclude = taped ? s.exclude.without(DispatchKey::autograd) : s.exclude | DispatchKey::autograd;
   }

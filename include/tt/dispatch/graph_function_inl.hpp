@@ -256,7 +256,8 @@ TT_INLINE void GraphFunction::each_derived(CallableRef<void(const GraphFunction&
   each_step([&](const GraphFunction* part, const char*) {
     if (part && part != this) f(*part, false);
   });
-  for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next) f(*d->function, true);
+  for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next)
+    if (d->function) f(*d->function, !d->forward);
   for (const Joint* j = joints_.load(std::memory_order_acquire); j; j = j->next) {
     if (!j->forward) continue;
     f(*j->forward, false);

@@ -13,6 +13,7 @@ struct TapeHooks {
   bool (*needs_tape)(const Tensor& target, const Tensor* other) = nullptr;
   void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws what is not allowed
   void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
+  void (*become)(Tensor& target, const Tensor& view) = nullptr;  ///< target, which is a view of itself now, gets that one's history
   void (*view)(const Tensor& view) = nullptr;                    ///< a view, made without an op, gets the history of its base
   void (*require)(const Tensor& t) = nullptr;                    ///< Tensor::requires_grad_
   bool (*has_graph)(const Tensor& t) = nullptr;                  ///< was it computed on the tape, or what is still there from it?

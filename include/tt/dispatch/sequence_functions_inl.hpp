@@ -92,8 +92,8 @@ struct Ctc {
     static constexpr Sym body(const Sym& x, const Options&) { return reshaped(x, Shape{1, x.shape()[0], 1}); }
   };
   static double log_sum(double a, double b) {
-    const double most = a > b ? a : b;
-    return most == -INFINITY ? most : most + std::log(std::exp(a - most) + std::exp(b - most));
+    const double most = a > b ? a : b, least = a > b ? b : a;
+    return least == -INFINITY ? most : most + std::log1p(std::exp(least - most));
   }
   /// Forward and backward over states: blanks and labels in turn, so state 2k + 1 is label k.
   template <class T>
@@ -164,7 +164,7 @@ template <class = void>
 void replace_rows(Tensor table, const Tensor& indices, const Tensor& rows, SourceLine at) {
   const Tensor own = table.detach();
   if (!is_plain(own) || !own.is_contiguous()) {
-    Tensor to = capture_mode ? table : own;  // where none runs, what derivatives there are by the table stay
+    Tensor to = capture_mode ? table : own;  // no capture: written past the tape, so the table keeps its history and its tangent
     to.copy_(index_copy(own, 0, indices, rows, at), at);
     return;
   }

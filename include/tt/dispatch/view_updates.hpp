@@ -24,7 +24,7 @@ template <class F>
 Tensor& update_view(Tensor& t, const char* op, SourceLine at, const F& view) {
   outside_capture(t, op, at, [&] {
     const bool taped = change_is_taped(t);
-    if (taped) tape_hooks().check(t, at);
+    if (taped && DispatchState::of_this_thread().grad_enabled) tape_hooks().check(t, at);
     else need_no_graph(t, op, at);
     replace_view(t, view(static_cast<const Tensor&>(t)), taped);
   });

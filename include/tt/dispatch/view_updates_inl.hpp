@@ -20,12 +20,12 @@ TT_LAZY_DEFINITION void replace_view(Tensor& t, Tensor other, bool taped) {
   to.data = from.data;
   to.set_strided(from.shape, from.stride);
   to.marks = 0;
-  if (taped) std::swap(to.autograd, from.autograd);
+  if (taped) tape_hooks().become(t, other);
 }
 /// More elements than there is memory for are copied to other memory, which Tensors on the old one do not share.
 TT_LAZY_DEFINITION Tensor& resize(Tensor& t, const IntList& size, SourceLine at) {
   return outside_capture(t, "resize_", at, [&]() -> Tensor& {
-    if (t.requires_grad() || change_is_taped(t)) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
+    if (t.impl().is_differentiated()) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
     const Shape to = shape_of(size, "resize_", at);
     TensorImpl& own = t.impl();
     if (to == own.shape) return t;

@@ -83,6 +83,12 @@ constexpr bool has_externals(const Graph& g) {
     if (is_external(n)) return true;
   return false;
 }
+/// Does it give something else at each run (draws)?
+constexpr bool has_effects(const Graph& g) {
+  for (const Node& n : g.nodes)
+    if (is_external(n) && n.def->info.effect) return true;
+  return false;
+}
 /// Is one of these nodes an op over graphs, with a body or with a kernel? Not in constant evaluation.
 constexpr bool has_named(const Graph& g) {
   if (std::is_constant_evaluated()) return false;

@@ -110,6 +110,10 @@ inline std::vector<Tensor> call_function(const std::shared_ptr<const GraphFuncti
   bool taped = false;
   for (int k = 0; k < count; ++k) taped = taped || tensor[k]->impl().requires_grad;
   std::vector<Tensor> out(static_cast<std::size_t>(f->outputs()));
+  if (autograd::may_be_dual(tensor, count)) {
+    autograd::run_on_duals(*f, f, sizes, name, at, tensor, count, out.data());
+    return out;
+  }
   f->run(tensor, sizes, out.data());
   if (taped && DispatchState::of_this_thread().grad_enabled)
     autograd::record_function(*f, f, sizes, name, at, tensor, count, out.data());
@@ -182,7 +186,8 @@ TT_INLINE CompiledGraph compile_graph(const Graph& graph) {
     for (const Tensor& t : dense) tensor.push_back(&t);
     const int count = tensor.size();
     std::vector<Tensor> out(static_cast<std::size_t>(f->outputs()));
-    if (!autograd::required_gradients(tensor.data(), count).empty() && DispatchState::of_this_thread().grad_enabled)
+    if (autograd::may_be_dual(tensor.data(), count)) autograd::run_on_duals(*f, f, sizes, "graph", {}, tensor.data(), count, out.data());
+    else if (!autograd::required_gradients(tensor.data(), count).empty() && DispatchState::of_this_thread().grad_enabled)
       autograd::run_on_tape(*f, f, sizes, "graph", {}, tensor.data(), count, out.data());
     else f->run(tensor.data(), sizes, out.data());
     return out;

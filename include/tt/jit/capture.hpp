@@ -49,7 +49,7 @@ struct Arguments {
   SmallVec<Absent, 2> absent;
   /// Those whose sizes rarely change: Tensors that require a gradient, members of structs, and what a function holds.
   BitSet parameters;
-  bool may_have_tangents = false;
+  bool may_have_tangents = false;  ///< see autograd::may_be_dual
 
   Arguments() = default;
   template <class... A>
@@ -85,11 +85,6 @@ struct Arguments {
   /// Does the tape record what is done with them?
   TT_INLINE bool on_tape() const;
   TT_INLINE bool overlaps_another(int k) const;
-  bool has_tangents() const {
-    bool any = false;
-    for (int k = 0; k < count() && may_have_tangents; ++k) any = any || autograd::has_tangent(*tensor[k]);
-    return any;
-  }
   /// May a program write a result there?
   bool lies_alone(int k) const { return tensor[k]->is_contiguous() && !overlaps_another(k); }
 

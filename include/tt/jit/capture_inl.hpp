@@ -253,7 +253,7 @@ TT_INLINE bool find_shared(const SharedResults& shared, int place, const Argumen
 
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
                         bool plain, const char* name, SourceLine at) {
-  if (plain && r.updated.empty() && !e.by_backend && e.ordered.empty()) return e.function->run(argument.tensor.data(), symbols, out);
+  if (plain && r.updated.empty() && !e.by_backend && e.ordered.empty() && !argument.may_have_tangents) return e.function->run(argument.tensor.data(), symbols, out);
   const bool taped = !plain && argument.on_tape();
   execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
 }
@@ -341,7 +341,7 @@ inline void put_axes_in_order(Tensor& t, const SmallVec<int, 8>& axis, SourceLin
     shape.code[axis[d]] = lies.shape.code[d];
     strides[axis[d]] = lies.stride[d];
   }
-  Tensor view = lies.requires_grad ? t.permute(std::span<const std::int64_t>(place, static_cast<std::size_t>(axis.size())), at)  // which the tape knows
+  Tensor view = lies.is_differentiated() ? t.permute(std::span<const std::int64_t>(place, static_cast<std::size_t>(axis.size())), at)  // which the tape knows
                                    : detail::make_view(t, shape, strides, lies.data, true);
   view.impl().leave_base();
   view.impl().is_view = false;
@@ -372,6 +372,9 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
       TT_THROW(Error(Text("tt::compile: ") << name << ": the backend gave " << static_cast<int>(made.size()) << " Tensors, the graph has "
                      << e.function->outputs() << " outputs." << at));
     for (std::size_t k = 0; k < made.size(); ++k) out[k] = made[k];
+  } else if (argument.may_have_tangents) {
+    if (!updated.empty()) TT_THROW(Error(Text("tt::") << name << ": the graph changes an argument, and has no tangents then. Call the function itself?" << at));
+    autograd::run_on_duals(*e.function, e.function, symbols, name, at, tensor.data(), argument.count(), out);
   } else if (taped) {
     autograd::run_on_tape(*e.function, e.function, symbols, name, at, tensor.data(), argument.count(), out);
   } else {

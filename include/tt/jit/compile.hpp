@@ -164,10 +164,6 @@ class CompiledFunction {
           argument.add(name, h->tensor, true);
           next_held = &h->next;
         }
-      if (argument.has_tangents()) [[unlikely]] {
-        state_->calls_with_tangents.fetch_add(1, std::memory_order_relaxed);
-        return f(a...);
-      }
       const jit::Guards now(argument, &numbers, as_numbers, state_->fixed(argument));
       SymbolValues sizes;
       jit::Capture* c = state_->find(now, sizes);
@@ -175,7 +171,7 @@ class CompiledFunction {
         as_numbers = {};
         continue;
       }
-      if (!c && state_->records_only(now)) return run_recorded<R>(f, argument, a...);
+      if (!c && state_->records_only(now)) return argument.may_have_tangents ? op_by_op<R>(f, a...) : run_recorded<R>(f, argument, a...);
       if (!c) c = capture(f, now, argument, a...);
       if (!c) continue;  // it holds one more Tensor, or there is no room any more
       if (!c->is_ready()) {
@@ -183,6 +179,7 @@ class CompiledFunction {
         continue;
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);
+      if (argument.may_have_tangents && (c->breaks || !c->recording.updated.empty() || c->run.by_backend || has_effects(c->recording.graph))) return op_by_op<R>(f, a...);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
       argument.add_constants(c->recording.constants);
       return jit::run<R>(c->recording, c->run, argument, sizes, !now.on_tape() && !now.in_inference_mode(), name, where_);
@@ -196,6 +193,12 @@ class CompiledFunction {
                          argument, a...);
     };
     return state_->capture(record, now, argument);
+  }
+  /// Of duals, where no graph that runs whole is the function.
+  template <class R, class Fn, class... A>
+  R op_by_op(const Fn& f, A&... a) const {
+    state_->calls_with_tangents.fetch_add(1, std::memory_order_relaxed);
+    return f(a...);
   }
   /// A function with graph breaks: on the arguments themselves, its ops recorded.
   template <class R, class Fn, class... A>

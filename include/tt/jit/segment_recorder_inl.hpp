@@ -312,7 +312,7 @@ inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
   if (from.impl().uses.load(std::memory_order_relaxed) > 1) from = from.clone();  // somebody else's too
   detail::TensorImpl &to = recorded.impl(), &f = from.impl();
   std::swap(to.storage, f.storage);
-  std::swap(to.autograd, f.autograd);
+  autograd::swap_histories(to, f);
   to.data = f.data;
   to.keys = f.keys;
   to.requires_grad = f.requires_grad;

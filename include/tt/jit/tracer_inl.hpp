@@ -235,10 +235,10 @@ inline void Tracer::record_last() {
 
 inline int Tracer::value_from_outside(const Tensor& t, SourceLine at) {
   if (const int value = known(t); value >= 0) return value;
-  need_no_tangent(t, at);
   if (is_constant(t)) return add_constant(t);
   if (made_here(t)) stop(t, "a Tensor that the function makes, which is no constant:", at);
   if (options_.holds) throw TensorMet{t};
+  need_no_tangent(t, at);
   refuse_foreign(t, at);
 }
 

@@ -178,6 +178,7 @@ class VmapCall {
   }
   R record_body(const Tensor& seeds) {
     RecordedRegion region;
+    example_run->region = DispatchState::of_this_thread().capture;
     const std::tuple<A...> stand_ins = examples([&](const Tensor& t) { return capture_mode->region_input(t, true); });
     if (seeds.defined()) example_run->recorded_seeds = example_run->kind == ExampleRun::Kind::different ? capture_mode->region_input(seeds, true) : seeds;
     const R like = std::apply(f_, stand_ins);
@@ -325,9 +326,9 @@ struct JvpRun {
       const Tensor& t = *along[next++];
       return is_floating(x.dtype()) ? make_dual(x, t, at) : x;
     }));
-    return {with_leaves(dual, [](const Tensor& y) { return unpack_dual(y).primal; }), with_leaves(dual, [](const Tensor& y) {
+    return {dual, with_leaves(dual, [](const Tensor& y) {  // duals no more when the level ends
       const Tensor t = unpack_dual(y).tangent;
-      return t.defined() ? t : zeros_like(y);
+      return t.defined() ? t : zeros_like(y.detach());
     })};
   }
 };

@@ -86,6 +86,12 @@ constexpr bool columns_divide(const AnyPlan& plan, const Kernel& k) {
   return true;
 }
 
+template <class AnyPlan>
+constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
+  int n = 0;
+  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) n += is_reduction(plan.instructions[i].op);
+  return n;
+}
 /// May threads share the only row of kernel k, block by block, sweep by sweep, where it is long? Its sums are those of blocks, whoever takes them.
 template <class AnyPlan>
 constexpr bool shares_row(const AnyPlan& plan, const Kernel& k) {

@@ -72,8 +72,8 @@ class CEmitter : KernelText {
   Text first_col() const { return divided() == SplitAxis::cols ? Text("r[2]") : Text("0"); }
   Text end_col() const { return divided() == SplitAxis::cols ? Text("r[3]") : extent(k_->cols); }
 
-  // ---- one row that threads share (see shares_row): r = {..., phase, first column, end of columns, values of blocks}. Phase 0 is all at once. Phase p does sweep
-  // p - 1 for its columns: a reduction keeps what each block gives, of which the phases behind it make the row's value. The last one is the steps behind all sweeps.
+  // ---- one row that threads share (see shares_row, KernelBounds): phase 0 does everything. Phase p does sweep p - 1, for its columns; a reduction keeps the value of each
+  // block, from which every later phase makes the row's value. The last phase, one more than there are sweeps, is one thread's: it stores what is stored once a row.
   bool shared_ = false;
   int reductions_ = 0;        // of the kernel
   int reductions_before_ = 0; // of its sweeps before this one
@@ -83,8 +83,8 @@ class CEmitter : KernelText {
   }
   void begin_shared_row() {
     shared_ = shares_row(*plan_, *k_);
-    reductions_ = reductions_before_ = 0;
-    for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i) reductions_ += is_reduction(plan_->instructions[i].op);
+    reductions_ = reductions_of(*plan_, *k_);
+    reductions_before_ = 0;
     if (!shared_) return;
     kernels_ << "    const i64 phase = r[4], first = phase ? r[5] : 0, last = phase ? r[6] : n;\n    char *const values = (char *)r[7];\n    const int stores = !phase || phase > "
              << k_->sweeps << ";\n    (void)stores;\n";

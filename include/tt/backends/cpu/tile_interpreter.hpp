@@ -19,10 +19,16 @@ inline namespace TT_ISA {
 struct TileStep;
 struct TileRegisters;
 
-/// A kernel compiled from emitted text: of rows and cols kernels the part that begins and ends at
-/// bounds (first row, end of rows, first column, end of columns), of a matrix product the epilogue
-/// over part of a row.
-using KernelFunction = void (*)(void* const* operand, const long long* symbols, const long long* bounds);
+/// The part of a kernel that a call of compiled code does, as emitted text reads it: r[0] to r[7].
+struct KernelBounds {
+  long long first_row, end_row, first_col, end_col;
+  long long phase = 0;                            ///< of a row that threads share, see emit_c.hpp; 0: all of it
+  long long first_of_phase = 0, end_of_phase = 0;  ///< columns
+  std::byte* values = nullptr;                     ///< of blocks and reductions, 8 bytes each
+};
+static_assert(sizeof(KernelBounds) == 8 * sizeof(long long));
+/// A kernel compiled from emitted text; of a matrix product the epilogue over part of a row.
+using KernelFunction = void (*)(void* const* operand, const long long* symbols, const KernelBounds* bounds);
 using EpilogueFunction = void (*)(void* const* operand, const long long* symbols, long long row,
                                   long long col, long long n, const void* tile);
 

@@ -138,10 +138,8 @@ struct TileProgram::Worker {
   void work_on_range() {
     if (k->kind == KernelKind::matmul) product();
     else if (function) {
-      const long long bounds[] = {
-          range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
-          range.first(SplitAxis::cols), range.last(SplitAxis::cols, value(k->cols)), 0, 0, 0, 0};
-      reinterpret_cast<KernelFunction>(function)(operands, given, bounds);
+      const KernelBounds bounds{range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)), range.first(SplitAxis::cols), range.last(SplitAxis::cols, value(k->cols))};
+      reinterpret_cast<KernelFunction>(function)(operands, given, &bounds);
     } else if (k->kind == KernelKind::rows) rows();
     else cols();
   }
@@ -990,21 +988,20 @@ struct TileProgram::Run {
   /// A compiled kernel's row, phase by phase: see emit_c.hpp.
   void share_row(const Kernel& k, int parts) {
     struct Phase {
-      const Run& run;
-      const Kernel& k;
+      const Worker& worker;
       int parts;
-      long long columns, number;
-      std::byte* values;
+      KernelBounds bounds;
       void work(int part) const {
-        const long long blocks = (columns + row_block - 1) / row_block, begin = blocks * part / parts * row_block, end = blocks * (part + 1) / parts * row_block;
-        const long long bounds[] = {0, 1, 0, columns, number, begin, end < columns ? end : columns, static_cast<long long>(reinterpret_cast<std::intptr_t>(values))};
-        reinterpret_cast<KernelFunction>(run.first.function)(run.first.operands, run.first.given, bounds);
+        const long long columns = bounds.end_col, blocks = (columns + row_block - 1) / row_block, end = blocks * (part + 1) / parts * row_block;
+        KernelBounds own = bounds;
+        own.first_of_phase = blocks * part / parts * row_block;
+        own.end_of_phase = end < columns ? end : columns;
+        reinterpret_cast<KernelFunction>(worker.function)(worker.operands, worker.given, &own);
       }
-    } phase{*this, k, parts, k.cols.value(symbols), 0, nullptr};
-    int reductions = 0;
-    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) reductions += is_reduction(plan.instructions[i].op);
-    phase.values = helpers_workspace().get(static_cast<std::size_t>((phase.columns + row_block - 1) / row_block * reductions * 8));
-    for (phase.number = 1; phase.number <= k.sweeps; ++phase.number)
+    } phase{first, parts, {0, 1, 0, k.cols.value(symbols)}};
+    const long long blocks = (phase.bounds.end_col + row_block - 1) / row_block;
+    phase.bounds.values = helpers_workspace().get(static_cast<std::size_t>(blocks * reductions_of(plan, k) * 8));
+    for (phase.bounds.phase = 1; phase.bounds.phase <= k.sweeps; ++phase.bounds.phase)
       ThreadPool::instance().run(parts, [](void* context, int part) { static_cast<const Phase*>(context)->work(part); }, &phase);
     phase.work(0);
   }

@@ -33,10 +33,9 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
   for (const Kernel& k : plan_.kernels) {
     compiled_.push_back(nullptr);
     columns_divide_.push_back(columns_divide(plan_, k));
-    int registers = 0, reductions = 0;
+    int registers = 0;
     for (int r : k.registers) registers += r;
-    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
-      reductions += is_reduction(plan_.instructions[i].op);
+    const int reductions = reductions_of(plan_, k);
     const int steps = k.segment[2 * k.sweeps + 1] - k.segment[0];
     if (steps > most_steps_) most_steps_ = steps;
     if (k.scratch > most_kept_) most_kept_ = k.scratch;

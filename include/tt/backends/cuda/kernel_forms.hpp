@@ -34,12 +34,6 @@ template <class AnyPlan>
 constexpr bool has_parts(const AnyPlan& plan, const Kernel& k) {
   return k.kind == KernelKind::cols || (k.kind == KernelKind::rows && k.sweeps == 1 && reduces(plan, k));
 }
-template <class AnyPlan>
-constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
-  int n = 0;
-  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) n += is_reduction(plan.instructions[i].op);
-  return n;
-}
 
 /// Of a product of windows: does an int hold every place in them?
 constexpr bool windows_are_narrow(const Kernel& k, const Access& windows, const Term* terms) {
