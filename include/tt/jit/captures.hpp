@@ -24,6 +24,8 @@ struct Capture {
       if (!g.holds(symbols)) return &g;
     return nullptr;
   }
+  /// May it run on duals? Not where it changes them, or draws, as tangents are a program of their own.
+  TT_INLINE bool takes_duals() const;
   /// What is not ready: the sizes that must be numbers.
   TT_INLINE SizeFacts numbers_for(const Guards& now, const char* name) const;
 };
@@ -244,6 +246,7 @@ inline void list_capture(Text& t, const Capture& c, int number, const CompileOpt
   list_kernels(t, c.run, options);
 }
 
+TT_INLINE bool Capture::takes_duals() const { return !breaks && recording.updated.empty() && !run.by_backend && !has_effects(recording.graph); }
 TT_INLINE Text CompiledState::explain() {
   const auto reading = captures.read();
   std::vector<const Capture*> list;

@@ -179,7 +179,7 @@ class CompiledFunction {
         continue;
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);
-      if (argument.may_have_tangents && (c->breaks || !c->recording.updated.empty() || c->run.by_backend || has_effects(c->recording.graph))) return op_by_op<R>(f, a...);
+      if (argument.may_have_tangents && !c->takes_duals()) return op_by_op<R>(f, a...);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
       argument.add_constants(c->recording.constants);
       return jit::run<R>(c->recording, c->run, argument, sizes, !now.on_tape() && !now.in_inference_mode(), name, where_);

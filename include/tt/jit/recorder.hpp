@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "tt/autograd/history.hpp"
 #include "tt/core/thread_end.hpp"
 #include "tt/core/word_table.hpp"
 #include "tt/dispatch/capture_events.hpp"

@@ -993,10 +993,10 @@ struct TileProgram::Run {
       KernelBounds bounds;
       void work(int part) const {
         const long long columns = bounds.end_col, blocks = (columns + row_block - 1) / row_block, end = blocks * (part + 1) / parts * row_block;
-        KernelBounds own = bounds;
-        own.first_of_phase = blocks * part / parts * row_block;
-        own.end_of_phase = end < columns ? end : columns;
-        reinterpret_cast<KernelFunction>(worker.function)(worker.operands, worker.given, &own);
+        KernelBounds mine = bounds;
+        mine.first_of_phase = blocks * part / parts * row_block;
+        mine.end_of_phase = end < columns ? end : columns;
+        reinterpret_cast<KernelFunction>(worker.function)(worker.operands, worker.given, &mine);
       }
     } phase{first, parts, {0, 1, 0, k.cols.value(symbols)}};
     const long long blocks = (phase.bounds.end_col + row_block - 1) / row_block;
