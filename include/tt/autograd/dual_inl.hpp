@@ -40,6 +40,10 @@ struct DualArguments {
     }
   }
   bool empty() const { return by.empty(); }
+  /// Is what is made of them part of the tape?
+  bool on_tape(const Tensor* const* argument, int count) const {
+    return DispatchState::of_this_thread().grad_enabled && (taped || !required_gradients(argument, count).empty());
+  }
 };
 /// Where a function's results are that something flows into: those of one call are on one device.
 inline Device device_of(const GraphFunction::Derivative& d, const Tensor* result) {
@@ -52,7 +56,7 @@ inline void give_tangents(const DualArguments& duals, const GraphFunction& f, co
   const GraphFunction::Derivative& d = f.tangents(duals.by);
   if (!d.function) return;
   const Device device = device_of(d, result);
-  const bool taped = DispatchState::of_this_thread().grad_enabled && (duals.taped || !required_gradients(argument, count).empty());
+  const bool taped = duals.on_tape(argument, count);
   SmallVec<Tensor, few_arguments> own;  // tangents as a graph takes them; of duals that a tape node saves, what has no tangent
   own.resize(count + duals.tangent.size());
   SmallVec<const Tensor*, 16> all(own.size());
@@ -96,7 +100,7 @@ inline void keep_tangents(const Tensor* result, int results) {
 /// tangents of the arguments those of the results.
 inline void transpose_backward(const char* name, SourceLine at, const DualArguments& duals, const Tensor* const* argument, int count, Tensor* result, int results,
                                CallableRef<void(const Tensor* const*)> f) {
-  const bool nested = DispatchState::of_this_thread().grad_enabled && (duals.taped || !required_gradients(argument, count).empty());
+  const bool nested = duals.on_tape(argument, count);
   const ExcludeKeys below(DispatchKey::forward);
   SmallVec<const Tensor*, 16> own(count);
   std::vector<Tensor> x;

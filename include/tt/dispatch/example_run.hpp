@@ -16,8 +16,7 @@ struct ExampleRun {
   std::size_t next = 0;
   std::vector<std::int64_t> seeds{};  ///< of the first example
   std::vector<Tensor> examples{};     ///< of the arguments, if they are run one by one: views of the batches
-  bool recorded = false;              ///< once for all examples, in a graph: seeds are those of a Tensor then
-  std::uint64_t region = 0;           ///< the capture's number there
+  std::uint64_t region = 0;           ///< the capture's number where draws of all examples are recorded at once; 0: they are not
   Tensor recorded_seeds{};            ///< undefined: draws are counted, in `next`
 };
 inline thread_local ExampleRun* example_run = nullptr;

@@ -81,7 +81,7 @@ struct DrawSeed {
 };
 /// Other generators are C++ variables; devices are given seeds by value; in bodies of branches and loops, and of a vmap inside of another one, draws end the graph.
 inline bool records_draws(const Generator& g, const TensorOptions& o) {
-  return capture_mode && (example_run ? example_run->recorded && example_run->kind != ExampleRun::Kind::error && example_run->region == DispatchState::of_this_thread().capture : capture_mode->records_effects()) && &g == &default_generator() &&
+  return capture_mode && (example_run ? example_run->kind != ExampleRun::Kind::error && example_run->region == DispatchState::of_this_thread().capture : capture_mode->records_effects()) && &g == &default_generator() &&
          is_host(o.device) && !o.requires_grad;
 }
 template <class = void>

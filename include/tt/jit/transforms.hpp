@@ -154,9 +154,9 @@ class VmapCall {
   }
   /// Once, or twice where it draws: then the seeds are drawn before, one for each draw, or one for each of each example.
   R recorded(Draws& draws) {
-    draws.own.recorded = !draws.own.outer && capture_mode->records_effects();
-    R like = record_body({});
-    if (draws.own.recorded && draws.own.next > 0) {
+    const bool in_graph = !draws.own.outer && capture_mode->records_effects();
+    R like = record_body({}, in_graph);
+    if (in_graph && draws.own.next > 0) {
       const bool each = draws.own.kind == ExampleRun::Kind::different;
       const auto count = static_cast<std::int64_t>(draws.own.next);
       const Tensor places = each ? zeros({examples_[0]->size(0, at_), count}, TensorOptions{}, at_) : zeros({count}, TensorOptions{}, at_);
@@ -165,7 +165,7 @@ class VmapCall {
       example_run = &draws.own;
       if (each) examples_.push_back(&seeds_);
       draws.own.next = 0;
-      like = record_body(seeds_);
+      like = record_body(seeds_, true);
     }
     std::vector<Tensor> result(leaves_of(like).size());
     check_out_dims(result.size());
@@ -176,9 +176,9 @@ class VmapCall {
       return placed(result[k], k);
     });
   }
-  R record_body(const Tensor& seeds) {
+  R record_body(const Tensor& seeds, bool in_graph) {
     RecordedRegion region;
-    example_run->region = DispatchState::of_this_thread().capture;
+    if (in_graph) example_run->region = DispatchState::of_this_thread().capture;
     const std::tuple<A...> stand_ins = examples([&](const Tensor& t) { return capture_mode->region_input(t, true); });
     if (seeds.defined()) example_run->recorded_seeds = example_run->kind == ExampleRun::Kind::different ? capture_mode->region_input(seeds, true) : seeds;
     const R like = std::apply(f_, stand_ins);
