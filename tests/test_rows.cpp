@@ -52,6 +52,22 @@ const Case cases[] = {
        const Sym x = input(g, {rows, columns}), w = input(g, {columns}), place = {&g, g.iota(DType::i64, {columns}, 0)};
        output(x / (w * tt::detail::cast_to(place, DType::f32) + 1));
      }},
+    {"operands that are repeated along other axes each",
+     [](Graph& g) {
+       const Sym a = input(g, {rows, 1, columns}), b = input(g, {5, 1}), c = input(g, {rows, 5, 1}), d = input(g, {5, columns}), e = input(g, {rows, 5, columns});
+       output(a * b);
+       output(tt::maximum(c, d) - b);
+       output(tt::where(a < c, e, d));
+       output(tt::atan2(d, c) + e);
+       output(e * 2 + a);
+     }},
+    {"doubles and integers that are repeated",
+     [](Graph& g) {
+       const Sym a = input(g, {rows, 1, columns}, DType::f64), b = input(g, {3, 1}, DType::f64), c = input(g, {rows, 1, columns}, DType::i32), d = input(g, {3, columns}, DType::i32);
+       output(a - b);
+       output(c + d);
+       output(c <= d);
+     }},
     {"extremes and sums of doubles, stored once a row",
      [](Graph& g) {
        const Sym x = input(g, {rows, columns}, DType::f64), y = input(g, {rows, 1}, DType::f64);

@@ -80,10 +80,17 @@ struct KernelGrid : KernelValues {
                                                    scratch_of[buffer->node] == x.buffer)));
     Extent divisor = 1;
     const int rows = x.whole_grid ? grid.rank - 1 : kept_axes;
+    bool before = false;  // had the axis before this one a term?
     for (int k = rows - 1; k >= 0; --k) {
-      if (x.stride[k] != Extent(0)) {
+      if (x.stride[k] == Extent(0)) {
+        before = false;
+      } else if (before && x.stride[k] == x.stride[k + 1] * grid.extent[k + 1]) {  // here the two are one axis, though not in every access
+        Extent& modulus = plan.terms.back().modulus;
+        modulus = k == 0 ? Extent(0) : modulus * grid.extent[k];
+      } else {
         plan.terms.push_back({divisor, k == 0 ? Extent(0) : grid.extent[k], x.stride[k]});
         ++a.term_count;
+        before = true;
       }
       divisor = divisor * grid.extent[k];
     }

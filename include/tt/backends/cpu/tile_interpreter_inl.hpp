@@ -34,7 +34,7 @@ struct TileProgram::Worker {
   void** operands = nullptr;
   TileStep* steps = nullptr;         // of the kernel's instructions
   std::byte** registers = nullptr;   // a register is its own tile, or memory read or written in place
-  bool* repeated = nullptr;          // of registers: one vector, beside all columns
+  TileLayout* layout = nullptr;      // of registers
   std::byte **own = nullptr, **own_row = nullptr;  // the tiles; those of values of several rows
   std::byte *row_tiles = nullptr, *kept_tiles = nullptr;
 
@@ -85,7 +85,7 @@ struct TileProgram::Worker {
     registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
     own = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
     own_row = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
-    repeated = reinterpret_cast<bool*>(take(static_cast<std::size_t>(program.most_registers_ + 1)));
+    layout = reinterpret_cast<TileLayout*>(take(static_cast<std::size_t>(program.most_registers_ + 1) * sizeof(TileLayout)));
     operands = reinterpret_cast<void**>(table(program.most_bindings_));
     steps = reinterpret_cast<TileStep*>(take(static_cast<std::size_t>(program.most_steps_) * sizeof(TileStep)));
     return at;
@@ -273,7 +273,7 @@ struct TileProgram::Worker {
     for (int d = 0; d < dtype_count; ++d)
       if (const std::size_t b = tile_bytes(static_cast<DType>(d)); k->registers[d] > 0 && b > each) each = b;
     registers[numbers.none()] = own[numbers.none()] = own_row[numbers.none()] = nullptr;
-    repeated[numbers.none()] = false;
+    layout[numbers.none()] = {};
     for (int s = 0; s <= last_segment(); ++s) {
       for (TileStep* x = begin(s); x != end(s); ++x) {
         *new (x) TileStep = program.steps_[k->segment[0] + static_cast<int>(x - steps)];
@@ -282,7 +282,7 @@ struct TileProgram::Worker {
         const std::size_t at = static_cast<std::size_t>(x->tile) * each;
         registers[x->out] = own[x->out] = tiles + at;
         own_row[x->out] = row_tiles + at;
-        repeated[x->out] = false;
+        layout[x->out] = {};
       }
       if (on_columns(*k, s)) find_direct(s);
     }
@@ -306,12 +306,17 @@ struct TileProgram::Worker {
   void find_direct(int s) {
     using Kind = TileStep::Kind;
     for (TileStep* x = begin(s); x != end(s); ++x) {
-      if ((x->kind != Kind::load && x->kind != Kind::store && !x->of_row) || x->stride != 1 || x->access->column_terms > 0) continue;
+      const bool may_lie = (x->kind == Kind::load || x->kind == Kind::store || x->of_row) && x->access->column_terms == 0;
+      if (!may_lie || (x->stride != 1 && x->stride != 0)) {
+        if (x->kind == Kind::load) x->by_rows = false;
+        continue;
+      }
       bool alone = true;
       for (const TileStep* y = begin(s); y != end(s); ++y)
         if ((y->kind == Kind::store || (y->reads() && x->kind == Kind::store)) && y != x && buffer(y->access->buffer) == buffer(x->access->buffer))
           alone = false;
-      if (!alone) continue;
+      if (x->kind == Kind::load) x->by_rows = x->by_rows && alone;
+      if (!alone || x->stride != 1) continue;
       x->in_place = x->reads();
       if (x->kind != Kind::store) continue;
       for (TileStep* y = begin(s); y != x; ++y)
@@ -367,8 +372,15 @@ struct TileProgram::Worker {
   }
   void load_or_show(const TileStep& x, std::byte* from, std::int64_t col, std::int64_t n) {
     registers[x.out] = own[x.out];
+    layout[x.out] = {};
     if (x.in_place && (n % width == 0 || !x.access->guarded)) registers[x.out] = from;
+    else if (!x.whole && x.stride == 0 && x.access->column_terms == 0) repeat_vector(x, from - (x.access->tiled ? 0 : bytes(x, col)));
     else load(x, own[x.out], from, col, n);
+  }
+  /// An element beside all columns.
+  void repeat_vector(const TileStep& x, const std::byte* from) {
+    layout[x.out].kind = TileLayout::Kind::repeated;
+    detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], from, width); });
   }
   static const std::int64_t* places_in(const std::byte* tile) { return reinterpret_cast<const std::int64_t*>(tile); }
   /// `columns` columns of n rows, one row behind the other: each row at a place, or each element.
@@ -384,10 +396,25 @@ struct TileProgram::Worker {
       });
     });
   }
-  void call(const TileStep& x, std::byte* to, std::int64_t n) {
+  TileOperand operand(int r) const { return {registers[r], layout[r].kind == TileLayout::Kind::repeated}; }
+  void call(const TileStep& x, std::byte* to, std::int64_t n, const TileRows* rows = nullptr) {
     registers[x.out] = to;
-    const TileOperand in[] = {{registers[x.a], repeated[x.a]}, {registers[x.b], repeated[x.b]}, {registers[x.c], repeated[x.c]}, {registers[x.d], repeated[x.d]}};
-    x.function(to, in, n, x.attribute, nullptr);
+    const TileOperand in[] = {operand(x.a), operand(x.b), operand(x.c), operand(x.d)};
+    x.function(to, in, n, x.attribute, rows);
+  }
+  /// On n rows that go together.
+  void call_on_rows(const TileStep& x, std::byte* to, std::int64_t n, std::int64_t columns) {
+    const std::int64_t row_bytes = columns * size_of(is_comparison(x.x->op) ? x.x->from : x.x->dtype);
+    TileRows rows{.count = n};
+    bool lie_apart = false;
+    for (int k = 0; const int r : {x.a, x.b, x.c, x.d}) {
+      const TileLayout& l = layout[r];
+      rows.single[k] = l.kind == TileLayout::Kind::row_values;
+      rows.apart[k++] = l.kind == TileLayout::Kind::tile ? row_bytes : l.apart;
+      lie_apart = lie_apart || l.kind >= TileLayout::Kind::rows;
+    }
+    if (lie_apart) call(x, to, columns, &rows);
+    else call(x, to, n * columns);
   }
   void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
     using Places = Carrier<Pack<std::int64_t>>;
@@ -453,7 +480,7 @@ struct TileProgram::Worker {
   }
   void set_row_value(const TileStep& x, const void* v) {
     registers[x.out] = own[x.out];
-    repeated[x.out] = !x.whole;
+    layout[x.out] = {x.whole ? TileLayout::Kind::tile : TileLayout::Kind::repeated};
     detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.whole ? repeats() : width); });
   }
   /// How often a value of a row must be repeated to be a tile.
@@ -560,7 +587,7 @@ struct TileProgram::Worker {
       for (Worker* w = team.others; w != team.others + team.helpers; ++w) {
         std::memcpy(w->own[x->out], own[x->out], tile_bytes(x->x->dtype));
         w->registers[x->out] = w->own[x->out];
-        w->repeated[x->out] = repeated[x->out];
+        w->layout[x->out] = layout[x->out];
       }
     }
   }
@@ -624,11 +651,16 @@ struct TileProgram::Worker {
   }
   void spread(const TileStep& x, std::int64_t rows_, std::int64_t columns) {
     if (!x.spread) return;
+    if (x.by_rows && may_lie_apart(columns) && x.kind != TileStep::Kind::fixed) {
+      registers[x.out] = own_row[x.out];
+      layout[x.out] = {TileLayout::Kind::row_values, size_of(x.x->dtype)};
+      return;
+    }
     registers[x.out] = own[x.out];
-    repeated[x.out] = x.kind == TileStep::Kind::fixed && !x.whole;
+    layout[x.out] = {};
+    if (x.kind == TileStep::Kind::fixed && !x.whole) return repeat_vector(x, own_row[x.out]);
     detail::with_size(x.x->dtype, [&]<class T>(T) {
       const T* v = reinterpret_cast<const T*>(own_row[x.out]);
-      if (repeated[x.out]) return detail::repeat<T>(own[x.out], v, width);
       for (std::int64_t r = 0; r < rows_; ++r)
         detail::repeat<T>(own[x.out] + r * columns * static_cast<int>(sizeof(T)), v + r, columns);
     });
@@ -681,17 +713,35 @@ struct TileProgram::Worker {
     if (x.kept) return x.memory;
     return all % width == 0 ? address(x, row, col) : nullptr;
   }
+  /// Do rows of so many columns make up for being looked at one by one? They are read in whole vectors.
+  bool may_lie_apart(std::int64_t columns) const {
+    constexpr std::int64_t least_columns = 32;
+    return columns >= least_columns && columns % width == 0;
+  }
+  /// A load whose rows stay where they lie, as they are equally far apart; false: they do not. Short rows that are all the same are a tile, made once.
+  bool leave_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
+    constexpr std::int64_t short_columns = 128;
+    const bool same = x.linear && x.row_stride == 0;
+    if (!x.by_rows || !may_lie_apart(columns) || (same && (x.stride == 0 || columns < short_columns))) return false;
+    const RowRuns run(x, row, symbols);
+    if (run.count < n) return false;
+    registers[x.out] = x.memory + bytes(x, run.at + (x.stride == 0 || x.access->tiled ? 0 : col));
+    layout[x.out] = {x.stride == 0 ? TileLayout::Kind::row_values : TileLayout::Kind::rows, bytes(x, run.step)};
+    return true;
+  }
   /// `columns` columns of n rows, from this row and column on. First: of the rows that go together.
   void columns_of_rows(int s, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns, bool first) {
     const std::int64_t all = n * columns;
     for (const TileStep *x = begin(s), *last = end(s); x != last; ++x) {
       if (x->kind == TileStep::Kind::call) {
-        std::byte* const to = x->direct >= 0 ? whole(steps[x->direct], row, col, all, columns) : nullptr;
-        call(*x, to ? to : own[x->out], all);
+        std::byte* const direct = x->direct >= 0 ? whole(steps[x->direct], row, col, all, columns) : nullptr;
+        std::byte* const to = direct ? direct : own[x->out];
+        if (x->by_rows) call_on_rows(*x, to, n, columns);
+        else call(*x, to, all);
       } else if (x->kind == TileStep::Kind::load) {
         std::byte* const from = x->in_place ? whole(*x, row, col, all, columns) : nullptr;
-        if (from) registers[x->out] = from;
-        else if (first || !x->in_place || !x->linear || x->row_stride != 0) load_rows(*x, row, col, n, columns);
+        if (from) registers[x->out] = from, layout[x->out] = {};
+        else if (!leave_rows(*x, row, col, n, columns) && (first || !x->in_place || !x->linear || x->row_stride != 0)) load_rows(*x, row, col, n, columns);
       } else {
         other_of_rows(*x, row, col, n, columns);
       }
@@ -699,12 +749,14 @@ struct TileProgram::Worker {
   }
   void load_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
     std::byte* to = registers[x.out] = own[x.out];
+    layout[x.out] = {};
     if (dense(x, columns)) {
       tt::detail::copy_memory(to, x.kept ? x.memory : address(x, row, col), count_bytes(x, n * columns));
       return;
     }
     const bool plain = x.access->column_terms == 0;
-    if (plain && x.stride == 0 && x.linear && x.row_stride == 0)  // one element for all
+    if (plain && x.stride == 0 && x.linear && x.row_stride == 0 && !x.whole) repeat_vector(x, address(x, row, 0));
+    else if (plain && x.stride == 0 && x.linear && x.row_stride == 0)  // one element for all
       detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(to, address(x, row, 0), n * columns); });
     else if (plain && x.stride == 0)
       detail::with_size(x.x->dtype, [&]<class T>(T) {
@@ -744,6 +796,7 @@ struct TileProgram::Worker {
       spread(x, n, columns);
     } else if (x.kind == TileStep::Kind::take) {
       registers[x.out] = own[x.out];
+      layout[x.out] = {};
       take(x, own[x.out], places_in(x.of_row_value ? own_row[x.a] : registers[x.a]), row, col, n, columns);
     } else if (x.kind == TileStep::Kind::store) {
       const std::byte* from = registers[x.a];

@@ -19,9 +19,10 @@ struct TileRows {
   std::int64_t apart[most_operands] = {};
   bool single[most_operands] = {};
 };
-/// d holds n elements, or rows of them, and may be written up to the next multiple of `lanes`. There are as many operands as the op has. `rows` is null for one row; arithmetic,
-/// comparisons and calls may have several.
+/// d holds n elements, or rows of them, and may be written up to the next multiple of `lanes`. There are as many operands as the op has. `rows` is null for one row; what
+/// takes_rows may have several.
 using TileFunction = void (*)(void* d, const TileOperand* operands, std::int64_t n, int attribute, const TileRows* rows);
+constexpr bool takes_rows(Op op) { return op == Op::call || is_comparison(op) || (op > Op::copy && is_arithmetic(op)); }
 
 /// A reduction of elements of one dtype, which all pointers are to. `b`, if not null, holds second factors: then products
 /// of floats are summed.

@@ -177,6 +177,7 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       TileStep& step = steps_[i] = step_of(x, numbers);
       made_by[step.out] = i;
       if (step.kind == TileStep::Kind::reduce) step.reduction = reductions++;
+      step.by_rows = step.kind == TileStep::Kind::load || !on_columns(k, s) || step.kind == TileStep::Kind::reduce;
       if (x.result >= 0 && !passes(i, s)) step.tile = kept++;
       if (step.kind == TileStep::Kind::take && on_columns(k, s)) find_place_of_row(step, steps_[made_by[step.a]], made_by[step.a] < k.segment[s], k.kind);
       for (int r : {step.a, step.b, step.c, step.d}) {
@@ -184,8 +185,10 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
         last_use[r] = i;
         ++uses[r];
         if (!on_columns(k, s) || step.of_row_value) continue;
-        steps_[made_by[r]].spread = true;
-        if (step.kind != TileStep::Kind::call) steps_[made_by[r]].whole = true;
+        TileStep& made = steps_[made_by[r]];
+        made.spread = true;
+        made.whole = made.whole || step.kind != TileStep::Kind::call;
+        made.by_rows = made.by_rows && step.kind == TileStep::Kind::call && takes_rows(x.op);
       }
     }
   }
@@ -202,7 +205,15 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       for (int r : {sum.a, sum.b}) {
         last_use[r] = last_use[r] > i ? last_use[r] : i;
         steps_[made_by[r]].whole = true;
+        steps_[made_by[r]].by_rows = false;
       }
+    }
+  for (int s = 0; s <= 2 * k.sweeps; ++s)
+    for (int i = k.segment[s]; on_columns(k, s) && i < k.segment[s + 1]; ++i) {
+      TileStep& step = steps_[i];
+      if (step.kind != TileStep::Kind::call) continue;
+      step.by_rows = false;
+      for (int r : {step.a, step.b, step.c, step.d}) step.by_rows = step.by_rows || (r != numbers.none() && steps_[made_by[r]].by_rows);
     }
   Vec<int> busy_until, size;  // of tiles that are shared
   for (int s = 0; s <= 2 * k.sweeps; ++s) {

@@ -41,6 +41,14 @@ struct TileRegisters {
   }
 };
 
+/// How a register lies: as a tile; as one vector beside all columns; or, of rows that go together, where it is: rows that are `apart` bytes from each other, or one element
+/// for each of them.
+struct TileLayout {
+  enum class Kind : std::uint8_t { tile, repeated, rows, row_values };
+  Kind kind = Kind::tile;
+  std::int64_t apart = 0;
+};
+
 struct TileStep {
   enum class Kind : std::uint8_t { call, fixed, place, load, take, store, accumulator, reduce, none };
   Kind kind = Kind::call;
@@ -49,7 +57,8 @@ struct TileStep {
   bool of_row = false;   ///< a take: all elements of a row are at one place
   bool of_row_value = false;  ///< and that is computed once a row
   bool spread = false;   ///< a row's value that is used beside columns
-  bool whole = false;    ///< and that must be a tile there: who reads it takes no repeated operands
+  bool whole = false;    ///< what must be a tile there: who reads it takes no repeated operands
+  bool by_rows = false;  ///< what may stay where it lies where several rows go together, as its readers take TileRows; a call: that may read such
   bool of_products = false;  ///< a sum of a * b, whose multiplication is no step of its own
   bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
   int out = 0, a = 0, b = 0, c = 0, d = 0;  ///< registers; the last one for those that are not there
