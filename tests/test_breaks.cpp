@@ -907,3 +907,179 @@ TEST_CASE("random programs with breaks have the gradients of eager") {
   CHECK(wrong == 0);
 }
 
+
+TEST_CASE("gradients by what a program made inside, hooks there, and several backward passes") {
+  const auto by_intermediate = [](const Tensor& w) {
+    const Tensor h = w * 3, l = (h * h).sum();
+    return tt::grad({l}, {h})[0];
+  };
+  const auto inner_steps = [](const Tensor& w) {
+    Tensor q = w * 1;
+    for (int k = 0; k < 2; ++k) q = q - 0.1 * tt::grad({(q * w).sin().sum()}, {q}, {}, true, true)[0];
+    return q;
+  };
+  const auto hook = [](const Tensor& w) {
+    const Tensor h = w * 3, l = (h * h).sum();
+    h.register_hook([](const Tensor& g) { return g * 10; });
+    return tt::grad({l}, {w})[0];
+  };
+  const auto two_losses = [](const Tensor& w, const Tensor& x) {
+    const Tensor a = (w * x).sin().sum(), b = (w * x).cos().sum();
+    return tt::grad({a}, {w})[0] + tt::grad({b}, {w})[0];
+  };
+  const auto adversaries = [](const Tensor& w, const Tensor& x) {  // the second loss goes through what the first one has detached
+    const Tensor made = (w * x).tanh();
+    const Tensor d = tt::grad({(made.detach() * w).square().sum()}, {w})[0];
+    return d + tt::grad({(made * x).sum()}, {w})[0];
+  };
+  const auto view = [](const Tensor& w) {
+    const Tensor h = (w * 3).slice(0, 0, 1), l = (h * h).sum();
+    return tt::grad({l}, {h})[0];
+  };
+  Tensor w = uniform({3}, 1).requires_grad_(), x = uniform({3}, 2);
+  const auto same = [&](const auto& f, const auto&... a) { return same_bits(tt::compile(f)(a...), f(a...)); };
+  CHECK(same(by_intermediate, w));
+  CHECK(tt::allclose(tt::compile(inner_steps)(w), inner_steps(w)));
+  CHECK(same(hook, w));
+  CHECK(same(two_losses, w, x));
+  CHECK(tt::allclose(tt::compile(adversaries)(w, x), adversaries(w, x)));
+  CHECK(same(view, w));
+  // Of two results of one program nothing is known in between; but each has its gradient.
+  const auto results = [&] {
+    return tt::compile([](const Tensor& v) {
+      const Tensor h = v * 3;
+      return std::pair{h, (h * h).sum()};
+    })(w);
+  };
+  const auto [h, l] = results();
+  CHECK(contains(message([&] { tt::grad({l}, {h}); }), "results of one compiled program"));
+  const auto [h2, l2] = results();
+  CHECK(same_bits(tt::grad({l2}, {w})[0], 18 * w.detach()));
+  CHECK(same_bits(tt::grad({h2.sum()}, {w})[0], tt::full({3}, 3.0)));
+}
+TEST_CASE("a buffer that the function fills, and reads in between, has its gradient") {
+  const auto recurrence = [](const Tensor& x, const Tensor& w) {
+    Tensor out = tt::zeros({x.size(0), 4});
+    for (int t = 0; t < x.size(0); ++t) out[t] = tt::tanh(x[t] + w.mv(t ? out[t - 1].clone() : x[0]));
+    return out;
+  };
+  const Tensor x = uniform({5, 4}, 3);
+  Tensor w = uniform({4, 4}, 4).requires_grad_();
+  const auto gradient = [&](const auto& f) { return tt::grad({f(x, w).square().sum()}, {w})[0]; };
+  CHECK(tt::allclose(gradient(tt::compile(recurrence)), gradient(recurrence)));
+}
+TEST_CASE("where an argument lies is asked for at each call") {
+  const auto stride = tt::compile([](const Tensor& x) { return x.sum() * 0 + static_cast<double>(x.stride(0)); });
+  const auto offset = tt::compile([](const Tensor& x) { return x.sum() * 0 + static_cast<double>(x.storage_offset()); });
+  for (const int n : {8, 16, 5}) CHECK(stride(tt::ones({4, n}).slice(1, 0, 3)).item<double>() == n);
+  for (const int k : {0, 1, 3}) CHECK(offset(tt::ones({9}).slice(0, k, k + 4)).item<double>() == k);
+}
+TEST_CASE("gradient modes inside of a function are those of its ops and views") {
+  Tensor w = tt::ones({2, 3}).requires_grad_();
+  const auto view = tt::compile([](const Tensor& a) {
+    const tt::NoGrad off;
+    return a.t();
+  });
+  CHECK_FALSE(view(w * 2).requires_grad());
+  const auto on = tt::compile([](const Tensor& a) {
+    const tt::EnableGrad enabled;
+    return a * 2;
+  });
+  {
+    const tt::NoGrad off;
+    CHECK(on(w).requires_grad());
+  }
+  CHECK(on(w).requires_grad());
+}
+TEST_CASE("numbers that a function changes among its arguments are changed at each call") {
+  struct Cache {
+    Tensor k;
+    int len;
+    double rate;
+  };
+  const auto f = [](Cache& c, const Tensor& x) {
+    c.k += x;
+    ++c.len;
+    c.rate *= 0.5;
+    return c.k * c.len * c.rate;
+  };
+  const auto compiled = tt::compile(f);
+  Cache eager{tt::zeros({1}), 0, 1}, own{tt::zeros({1}), 0, 1};
+  for (int k = 0; k < 4; ++k) {
+    const Tensor want = f(eager, tt::ones({1}));
+    CHECK(same_bits(compiled(own, tt::ones({1})), want));
+    CHECK(own.len == eager.len);
+    CHECK(own.rate == eager.rate);
+  }
+  const auto breaks = tt::compile([](int& n, const Tensor& x) { return x.sum().item<double>() > 0 ? x * ++n : x; });
+  int n = 0;
+  for (int k = 1; k < 4; ++k) {
+    CHECK(breaks(n, tt::ones({1})).item<double>() == k);
+    CHECK(n == k);
+  }
+  std::vector<Tensor> list{tt::ones({1}), tt::zeros({1})};
+  CHECK(contains(message([&] { tt::compile([](std::vector<Tensor>& v) { const Tensor last = v.back(); v.pop_back(); return last * 2; })(list); }), "how many Tensors a list"));
+  std::vector<double> log;
+  std::string text;
+  const auto logging = tt::compile([](std::vector<double>& l, std::string& s, const Tensor& x) { l.push_back(0.5), s += "a"; return x * static_cast<double>(l.size()); });
+  for (int k = 1; k < 4; ++k) {
+    CHECK(logging(log, text, tt::ones({1})).item<double>() == k);
+    CHECK(log == std::vector<double>(static_cast<std::size_t>(k), 0.5));
+    CHECK(text == std::string(static_cast<std::size_t>(k), 'a'));
+  }
+}
+TEST_CASE("a function that catches everything does not hide what its capture has met") {
+  static const Tensor outside = tt::ones({3});
+  const auto f = tt::compile([](const Tensor& x) {
+    try {
+      return x + outside;
+    } catch (...) {
+      return x * 0;
+    }
+  });
+  CHECK(contains(message([&] { f(tt::ones({3})); }), "a Tensor was met that is not an argument"));
+}
+
+TEST_CASE("a gradient inside of a gradient hangs on what its function captures, around a break too") {
+  const auto f = [](const Tensor& x, const Tensor& y) {
+    return tt::grad([&](const Tensor& a) {
+      const Tensor d = tt::grad([&](const Tensor& b) { return (a * b * b).sum(); })(y);
+      if (d.sum().item<double>() > 1e9) return d.sum();
+      return (d * d).sum();
+    })(x);
+  };
+  const Tensor x = tt::tensor({2.0, 3.0}), y = tt::tensor({1.0, 5.0});
+  CHECK(numbers(f(x, y)) == Numbers{16, 600});
+  CHECK(numbers(tt::compile(f)(x, y)) == Numbers{16, 600});
+}
+TEST_CASE("a copy for the tape is on it, and views stay views where a program ends at them") {
+  const auto filled = [](const Tensor& x, const Tensor& w) {
+    Tensor buffer = tt::zeros({2, 3});
+    buffer[0] = x * w;
+    const Tensor l = (buffer * buffer).sum();
+    const tt::NoGrad off;
+    return l.item<double>() < 0 ? l * 0 : l;
+  };
+  const Tensor x = uniform({3}, 1);
+  Tensor w = uniform({3}, 2).requires_grad_();
+  const auto gradient = [&](const auto& f) { return tt::grad({f(x, w)}, {w})[0]; };
+  CHECK(tt::allclose(gradient(tt::compile(filled)), gradient(filled)));
+  const auto views = [](const Tensor& v) {
+    const Tensor h = v * 2;
+    Tensor flat = h.view({-1});
+    const Tensor d = tt::grad({flat.square().sum()}, {flat})[0];
+    const tt::NoGrad off;
+    flat.mul_(0);
+    return std::pair{h.detach(), d};
+  };
+  const auto [h, d] = views(w);
+  const auto [h2, d2] = tt::compile(views)(w);
+  CHECK(same_bits(h, h2));
+  CHECK(same_bits(d, d2));
+  // All results have had their gradients: what was saved is gone.
+  const auto two = tt::compile([](const Tensor& v) { return std::pair{v.sin().sum(), v.exp().sum()}; });
+  const auto [a, b] = two(w);
+  a.backward();
+  b.backward();
+  CHECK(contains(message([&] { a.backward(); }), "freed by an earlier backward"));
+}

@@ -230,8 +230,7 @@ TEST_CASE("an op on 16-bit floats is computed in f32 and rounded once") {
   CHECK(same_bits(m.mean(0), m.to(DType::f32).mean(0).to(DType::bf16)));
   CHECK(same_bits(tt::var(m, 1), tt::var(m.to(DType::f32), 1).to(DType::bf16)));
   const Tensor w = tt::rand({59}, 8), y = tt::layer_norm(m, {59}, w, {});
-  CHECK(y.dtype() == DType::f32);
-  CHECK(same_bits(y, tt::layer_norm(m.to(DType::f32), {59}, w, {})));
+  CHECK(same_bits(y, tt::layer_norm(m.to(DType::f32), {59}, w, {}).to(DType::bf16)));
   CHECK(same_bits(tt::matmul(m, m.t()), tt::matmul(m.to(DType::f32), m.t().to(DType::f32)).to(DType::bf16)));
   const Tensor image = tt::rand({2, 3, 9, 9}, 1).to(DType::f16), kernel = tt::rand({4, 3, 3, 3}, 2).to(DType::f16);
   CHECK(same_bits(tt::conv2d(image, kernel), tt::conv2d(image.to(DType::f32), kernel.to(DType::f32)).to(DType::f16)));
@@ -527,4 +526,21 @@ TEST_CASE("masks of any number of elements") {
     CHECK(less.to(DType::i32).sum().item<std::int64_t>() == n / 2);
     CHECK(tt::logical_and(less, less).sum().item<std::int64_t>() == n / 2);
   }
+}
+
+TEST_CASE("norms of narrow floats by wider weights are of the narrow dtype") {
+  for (const DType d : {DType::bf16, DType::f16}) {
+    const Tensor x = tt::rand({3, 4, 5}, 1).to(d), four = tt::rand({4}, 2), five = tt::rand({5}, 3);
+    CHECK(tt::layer_norm(x, {5}, five, five).dtype() == d);
+    CHECK(tt::group_norm(x, 2, four, four).dtype() == d);
+    CHECK(tt::instance_norm(x, {}, {}, four, four).dtype() == d);
+    CHECK(tt::rms_norm(x, {5}, five).dtype() == d);
+    Tensor mean = tt::zeros({4}), var = tt::ones({4});
+    CHECK(tt::batch_norm(x, mean, var, four, four, true).dtype() == d);
+    CHECK(mean.dtype() == DType::f32);
+    const auto f = [](const Tensor& a, const Tensor& w) { return tt::layer_norm(a, {5}, w, w); };
+    CHECK(same_bits(tt::compile(f)(x, five), f(x, five)));
+    CHECK(same_bits(f(x, five), tt::layer_norm(x.to(DType::f32), {5}, five, five).to(d)));  // rounded once
+  }
+  CHECK(tt::layer_norm(tt::rand({3, 5}), {5}, tt::rand({5}).to(DType::bf16)).dtype() == DType::f32);
 }

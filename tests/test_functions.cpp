@@ -995,3 +995,11 @@ TEST_CASE("further forms, at their edges") {
   const Tensor truth = tt::tensor({1.0, 0.0}) > 0;
   CHECK(same_bits(tt::addr(truth, truth, truth, 3, 2), truth.reshape({2, 1}).logical_and(truth).logical_or(truth)));
 }
+
+TEST_CASE("what has no variance is not normalised by it, and what is no range is not drawn from") {
+  const Tensor one = tt::ones({1, 3});
+  CHECK(contains(message([&] { tt::batch_norm(one, {}, {}, {}, {}, true); }), "one value for each channel"));
+  CHECK(contains(message([&] { tt::batch_norm(tt::ones({2, 3}), {}, {}); }), "running_mean and running_var are needed"));
+  CHECK_NOTHROW(tt::batch_norm(one, tt::zeros({3}), tt::ones({3})));
+  CHECK(contains(message([] { tt::ones({2}).uniform_(2, 1); }), "`to` is below `from`"));
+}

@@ -210,3 +210,16 @@ TEST_CASE("what is cheaply made of a vector is a part of the kernel that repeats
           output((x - tt::mean(x, 1, true)) * tt::exp(w));
         }) == 3);
 }
+TEST_CASE("what is repeated along a row is read again and again, whatever is written meanwhile") {
+  const tt::Tensor x = tt::rand({4, 4096}, 1), m = tt::rand({4, 4096}, 2) > 0.5, c = tt::rand({4, 1}, 3), n = (c * 10).to(DType::i32);
+  const auto same = [](const auto& f, const auto&... a) {
+    const tt::Tensor want = f(a.clone()...), got = tt::compile(f, {.tier = 0})(a...);
+    return tt::allclose(want, got, 0, 0);
+  };
+  CHECK(same([](const tt::Tensor& a, const tt::Tensor& b, const tt::Tensor& o) { return tt::where(b, o, a).sum(0); }, x, m, c));
+  CHECK(same([](const tt::Tensor& a, const tt::Tensor& o) { return (a * o.to(DType::f32)).sum(0); }, x, n));
+  CHECK(same([](const tt::Tensor& a, const tt::Tensor& o) { return (a * tt::logical_not(o > 0.5).to(DType::f32)).sum(0); }, x, c));
+  const tt::Tensor left = tt::rand({70, 30}, 4), right = tt::rand({30, 40}, 5), keep = tt::rand({70, 1}, 6) > 0.5;
+  CHECK(same([](const tt::Tensor& a, const tt::Tensor& b, const tt::Tensor& k) { return tt::where(tt::logical_not(k), 0, a.matmul(b)); }, left, right, keep));
+  CHECK(same([](const tt::Tensor& a) { return tt::softmax(a, -1); }, tt::rand({100, 5281}, 7).t()));  // its transposition is made in parts, the last of one row
+}

@@ -168,6 +168,11 @@ TEST_CASE("damaged and hostile files are refused, with what is wrong") {
   CHECK(message([] { safetensors::save_file({{"__metadata__", tt::ones({1})}}, "no/such.safetensors"); }).find("no name for a Tensor") != std::string::npos);
 }
 
+TEST_CASE("names that are no UTF-8 are refused where they are written") {
+  for (const char* name : {"\xff", "a\xc3", "\xed\xa0\x80"}) CHECK(contains(message([&] { tt::safetensors::save_file({{name, tt::ones({2})}}, "names.safetensors"); }), "no UTF-8"));
+  CHECK_NOTHROW(tt::safetensors::save_file({{"\xc3\xa9", tt::ones({2})}}, "names.safetensors"));
+  CHECK(tt::safetensors::load_file("names.safetensors").count("\xc3\xa9") == 1);
+}
 TEST_CASE("random bytes and cut files never read beyond what is there") {
   const TemporaryFile file("fuzz");
   safetensors::save_file({{"a", tt::rand({3, 4})}, {"b", tt::arange(5)}, {"c", tt::ones({2}, DType::boolean)}}, file.path(), {{"k", "v"}});

@@ -876,6 +876,7 @@ TEST_CASE("set_printoptions, as PyTorch prints with them") {
   CHECK(printed({.precision = 2}, whole) == "tensor([   1.,    2., 1000.])");
   CHECK(printed({.precision = 3, .sci_mode = true}, x.slice(0, 1, 2)) == "tensor([[5.714e-01, 7.143e-01, 8.571e-01, 1.000e+00]])");
   CHECK(printed({.precision = 3, .sci_mode = true}, whole) == "tensor([1.000e+00, 2.000e+00, 1.000e+03])");
+  CHECK(printed({.sci_mode = true}, tt::zeros({2})) == "tensor([0., 0.])");  // nothing has an exponent
   CHECK(printed({.sci_mode = false}, far) == "tensor([      0.0000,       1.0000, 1000000.0000])");
   CHECK(printed({.threshold = 10, .edgeitems = 1}, x) == "tensor([[0.0000,  ..., 0.4286],\n        ...,\n        [1.1429,  ..., 1.5714]])");
   CHECK(printed({.linewidth = 40}, tt::arange(8).to(DType::f32) / 3) == "tensor([0.0000, 0.3333, 0.6667, 1.0000,\n        1.3333, 1.6667, 2.0000, 2.3333])");

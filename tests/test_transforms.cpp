@@ -2,6 +2,7 @@
 // compile; what they make is one graph.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -397,4 +398,66 @@ TEST_CASE("functional_call: a module with other Tensors, differentiated and mapp
   const Tensor all = each(tt::stack({own.weight, other}), tt::stack({own.bias, b}));  // an ensemble
   CHECK(close(all[0], own(x)));
   CHECK(close(all[1], tt::functional_call(own, {other, b}, x)));
+}
+
+TEST_CASE("what a function holds is differentiated by from outside, and is what it is at each call") {
+  const Tensor x0 = tt::tensor({1.0, 5.0}), w0 = tt::tensor({2.0, 3.0});
+  const Tensor outer = tt::grad([&](const Tensor& w) {
+    const Tensor g = tt::grad([&](const Tensor& x) { return (w * x * x).sum(); })(x0);
+    return (g * g).sum();
+  })(w0);
+  CHECK(numbers(outer) == Numbers{16, 600});
+  Tensor leaf = w0.clone().requires_grad_();
+  CHECK(tt::grad([&](const Tensor& x) { return (leaf * x * x).sum(); })(x0).requires_grad());
+  CHECK_FALSE(tt::grad([&](const Tensor& x) { return (w0 * x * x).sum(); })(x0).requires_grad());
+  {
+    const tt::NoGrad off;
+    CHECK_FALSE(tt::grad([&](const Tensor& x) { return (leaf * x * x).sum(); })(x0).requires_grad());
+  }
+  static Tensor held;
+  for (const double q : {2.0, 3.0}) {
+    held = tt::full({2}, q);
+    CHECK(numbers(tt::jacrev([](const Tensor& x) { return (x * held).sum(); })(x0)) == Numbers{q, q});
+    CHECK(numbers(tt::vmap([](const Tensor& x) { return x * held.sum(); })(x0)) == Numbers{2 * q, 10 * q});
+  }
+  CHECK(numbers(tt::vmap([&](const Tensor& x) {
+          try {
+            return x * w0;
+          } catch (...) {
+            return x * 0;
+          }
+        })(tt::ones({1, 2}))) == Numbers{2, 3});
+}
+TEST_CASE("vmap of what gives no Tensor; the same draws in every chunk") {
+  const Tensor x = tt::ones({5, 3});
+  CHECK(contains(message([&] { (void)tt::vmap([](const Tensor&) { return 3; })(x); }), "gives no Tensor"));
+  CHECK(contains(message([&] { (void)tt::vmap([](const Tensor&) { return std::vector<Tensor>{}; })(x); }), "gives no Tensor"));
+  CHECK(contains(message([&] { (void)tt::vmap([](const Tensor&) { return Tensor(); })(x); }), "gives no Tensor"));
+  CHECK(contains(message([&] { (void)tt::vmap([](const Tensor& row) { return std::pair{row, Tensor()}; })(x); }), "undefined"));
+  const Tensor drawn = tt::vmap([](const Tensor& row) { return row * 0 + tt::rand({3}); }, {.randomness = "same", .chunk_size = 2})(x);
+  CHECK(numbers((drawn - drawn[0]).abs().sum()) == Numbers{0});
+}
+TEST_CASE("forward mode sees what is written under NoGrad, recorded or not") {
+  const Tensor x = tt::tensor({1.0, 2.0}), u = tt::ones_like(x);
+  const auto check = [&](const auto& f, double want) {
+    const auto along = [f](const Tensor& p, const Tensor& t) { return tt::jvp(f, p, t).second; };
+    CHECK(along(x, u).template item<double>() == doctest::Approx(want));
+    CHECK(tt::vmap(along)(x.unsqueeze(0), u.unsqueeze(0)).template item<double>() == doctest::Approx(want));
+    CHECK(tt::jacfwd(f)(x).sum().template item<double>() == doctest::Approx(want));
+  };
+  check([](const Tensor& p) {
+    Tensor h = p.sin();
+    { const tt::NoGrad off; h.slice(0, 0, 1).mul_(2); }
+    return h.sum();
+  }, 2 * std::cos(1.0) + std::cos(2.0));
+  check([](const Tensor& p) {
+    Tensor h = tt::zeros({2});
+    { const tt::NoGrad off; h.copy_(p); }
+    return h.sum();
+  }, 2);
+  check([](const Tensor& p) {
+    Tensor h = p * 1;
+    { const tt::NoGrad off; h.mul_(0.5); }
+    return h.sum();
+  }, 1);
 }

@@ -99,7 +99,7 @@ void rows(const Tensor& x, std::initializer_list<double> epsilons) {
     one([&](const Tensors& t) { return tt::rms_norm(t[0], {columns}, {}, eps); });
     run({x, weight}, [&](const Tensors& t) { return tt::rms_norm(t[0], {columns}, t[1], eps); });
   }
-  run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], {}, {}, t[1], t[2], true); });
+  if (x.size(0) > 1) run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], {}, {}, t[1], t[2], true); });
   run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], bias, weight, t[1], t[2], false); });
 }
 /// One channel a group: shifted images times a number each.

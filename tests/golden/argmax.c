@@ -64,9 +64,9 @@ void argmax_0(void *const *p, const i64 *s, const i64 *r) {
           const i64 i = g + u + l;
           (void)i;
           const float f32_2 = x0[i];
-          const u8 bool_0 = f32_2 == f32_1;
-          const u8 bool_1 = f32_2 != f32_2;
-          const u8 bool_2 = bool_0 | bool_1;
+          const int bool_0 = f32_2 == f32_1;
+          const int bool_1 = f32_2 != f32_2;
+          const int bool_2 = bool_0 | bool_1;
           const long long i64_0 = (long long)(0 + i);
           const long long i64_2 = CHOOSE_i64(bool_2, i64_0, i64_1);
           ei64_3[l] = i64_2;
@@ -80,9 +80,9 @@ void argmax_0(void *const *p, const i64 *s, const i64 *r) {
           const i64 i = g + l;
           (void)i;
           const float f32_2 = x0[i];
-          const u8 bool_0 = f32_2 == f32_1;
-          const u8 bool_1 = f32_2 != f32_2;
-          const u8 bool_2 = bool_0 | bool_1;
+          const int bool_0 = f32_2 == f32_1;
+          const int bool_1 = f32_2 != f32_2;
+          const int bool_2 = bool_0 | bool_1;
           const long long i64_0 = (long long)(0 + i);
           const long long i64_2 = CHOOSE_i64(bool_2, i64_0, i64_1);
           li64_3[l] = min_i64(li64_3[l], i64_2);

@@ -58,9 +58,9 @@ template <int V, int Mode> FN void argmax_0_row(const Operands<2> &a, const Team
           (void)i;
           if (V == 1 && i >= end) break;
           const float f32_2 = v0.v[k];
-          const u8 bool_0 = f32_2 == f32_1;
-          const u8 bool_1 = f32_2 != f32_2;
-          const u8 bool_2 = bool_0 | bool_1;
+          const int bool_0 = f32_2 == f32_1;
+          const int bool_1 = f32_2 != f32_2;
+          const int bool_2 = bool_0 | bool_1;
           const long long i64_0 = (long long)(0 + i);
           const long long i64_2 = CHOOSE_i64(bool_2, i64_0, i64_1);
           li64_3[k] = min_i64(li64_3[k], i64_2);

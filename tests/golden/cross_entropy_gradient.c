@@ -85,14 +85,14 @@ FN float exp_f32(float v0) {
 }
 FN float log_f32(float v0) {
   const float v1 = 0.0f;
-  const u8 v2 = v0 < v1;
+  const int v2 = v0 < v1;
   const float v3 = f32_bits((int)0x7fc00000u);
-  const u8 v4 = v0 == v1;
+  const int v4 = v0 == v1;
   const float v5 = f32_bits((int)0xff800000u);
   const float v6 = f32_bits((int)0x7f800000u);
-  const u8 v7 = v0 < v6;
+  const int v7 = v0 < v6;
   const float v8 = f32_bits((int)0x00800000u) /* 1.17549435e-38 */;
-  const u8 v9 = v0 < v8;
+  const int v9 = v0 < v8;
   const float v10 = f32_bits((int)0x4b000000u) /* 8388608 */;
   const float v11 = v0 * v10;
   const float v12 = v9 ? v11 : v0;
@@ -155,7 +155,7 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
       float *x1 = (float *)p[1] + 0;
       EACH for (i64 i = 0; i < n; ++i) {
         const long long i64_0 = x0[i];
-        const u8 bool_0 = i64_0 != i64_1;
+        const int bool_0 = i64_0 != i64_1;
         const float f32_0 = (float)bool_0;
         x1[i] = f32_0;
       }
@@ -200,7 +200,7 @@ void cross_entropy_gradient_1(void *const *p, const i64 *s, const i64 *r) {
     float *x3 = (float *)p[1] + 0;
     float *x4 = (float *)p[2] + 0;
     x3[0] = f32_1;
-    const u8 bool_0 = f32_1 == f32_2;
+    const int bool_0 = f32_1 == f32_2;
     const float f32_4 = bool_0 ? f32_2 : f32_3;
     const float f32_5 = f32_4 / f32_1;
     x4[0] = f32_5;
@@ -217,7 +217,7 @@ void cross_entropy_gradient_2(void *const *p, const i64 *s, const i64 *r) {
     float *x7 = (float *)p[2] + 0;
     const long long i64_0 = x6[0];
     const long long i64_1 = (i64)0xffffffffffffff9cULL;
-    const u8 bool_0 = i64_0 != i64_1;
+    const int bool_0 = i64_0 != i64_1;
     const float f32_2 = x7[0];
     const float f32_3 = 0.0f;
     float f32_1;
@@ -275,7 +275,7 @@ void cross_entropy_gradient_2(void *const *p, const i64 *s, const i64 *r) {
           x8[i] = f32_8;
           ef32_9[l] = f32_8;
           const long long i64_2 = (long long)(0 + i);
-          const u8 bool_1 = i64_2 == i64_0;
+          const int bool_1 = i64_2 == i64_0;
           const float f32_10 = bool_1 ? f32_7 : f32_3;
           ef32_11[l] = f32_10;
         }
@@ -296,7 +296,7 @@ void cross_entropy_gradient_2(void *const *p, const i64 *s, const i64 *r) {
           x8[i] = f32_8;
           lf32_9[l] = add_f32(lf32_9[l], f32_8);
           const long long i64_2 = (long long)(0 + i);
-          const u8 bool_1 = i64_2 == i64_0;
+          const int bool_1 = i64_2 == i64_0;
           const float f32_10 = bool_1 ? f32_7 : f32_3;
           lf32_11[l] = add_f32(lf32_11[l], f32_10);
         }
@@ -319,7 +319,7 @@ void cross_entropy_gradient_2(void *const *p, const i64 *s, const i64 *r) {
       float *x11 = (float *)p[5] + row * (10);
       EACH for (i64 i = 0; i < n; ++i) {
         const long long i64_3 = (long long)(0 + i);
-        const u8 bool_2 = i64_3 == i64_0;
+        const int bool_2 = i64_3 == i64_0;
         const float f32_16 = bool_2 ? f32_5 : f32_3;
         const float f32_17 = x8[i];
         const float f32_18 = f32_15 * f32_17;
@@ -339,7 +339,7 @@ void cross_entropy_gradient_3(void *const *p, const i64 *s, const i64 *r) {
     float *x13 = (float *)p[1] + 0;
     const float f32_2 = x13[0];
     const float f32_4 = 0.0f;
-    const u8 bool_0 = f32_2 == f32_4;
+    const int bool_0 = f32_2 == f32_4;
     const float f32_5 = f32_bits((int)0x7fc00000u);
     float f32_1;
     tree_add_f32 tf32_1;

@@ -83,14 +83,14 @@ FN float exp_f32(float v0) {
 }
 FN float log_f32(float v0) {
   const float v1 = 0.0f;
-  const u8 v2 = v0 < v1;
+  const int v2 = v0 < v1;
   const float v3 = f32_bits((int)0x7fc00000u);
-  const u8 v4 = v0 == v1;
+  const int v4 = v0 == v1;
   const float v5 = f32_bits((int)0xff800000u);
   const float v6 = f32_bits((int)0x7f800000u);
-  const u8 v7 = v0 < v6;
+  const int v7 = v0 < v6;
   const float v8 = f32_bits((int)0x00800000u) /* 1.17549435e-38 */;
-  const u8 v9 = v0 < v8;
+  const int v9 = v0 < v8;
   const float v10 = f32_bits((int)0x4b000000u) /* 8388608 */;
   const float v11 = v0 * v10;
   const float v12 = v9 ? v11 : v0;
@@ -155,7 +155,7 @@ template <int V> FN void cross_entropy_gradient_0_step(const Operands<2> &a, i64
           const i64 i = col + k;
           (void)i;
           const long long i64_0 = v0.v[k];
-          const u8 bool_0 = i64_0 != i64_1;
+          const int bool_0 = i64_0 != i64_1;
           const float f32_0 = (float)bool_0;
           w1.v[k] = f32_0;
         }
@@ -211,7 +211,7 @@ template <int V, int Mode> FN void cross_entropy_gradient_1_row(const Operands<3
   sync(t);
   if (t.thread == 0)
   x3[0] = f32_1;
-  const u8 bool_0 = f32_1 == f32_2;
+  const int bool_0 = f32_1 == f32_2;
   const float f32_4 = bool_0 ? f32_2 : f32_3;
   const float f32_5 = f32_4 / f32_1;
   sync(t);
@@ -261,7 +261,7 @@ template <int V, int Mode> FN void cross_entropy_gradient_2_row(const Operands<6
   float *x7 = (float *)a.p[2] + 0;
   const long long i64_0 = x6[0];
   const long long i64_1 = (i64)0xffffffffffffff9cULL;
-  const u8 bool_0 = i64_0 != i64_1;
+  const int bool_0 = i64_0 != i64_1;
   const float f32_2 = x7[0];
   const float f32_3 = 0.0f;
   float f32_1 = f32_bits((int)0xff800000u);
@@ -311,7 +311,7 @@ template <int V, int Mode> FN void cross_entropy_gradient_2_row(const Operands<6
           w8.v[k] = f32_8;
           lf32_9[k] = add_f32(lf32_9[k], f32_8);
           const long long i64_2 = (long long)(0 + i);
-          const u8 bool_1 = i64_2 == i64_0;
+          const int bool_1 = i64_2 == i64_0;
           const float f32_10 = bool_1 ? f32_7 : f32_3;
           lf32_11[k] = add_f32(lf32_11[k], f32_10);
         }
@@ -345,7 +345,7 @@ template <int V, int Mode> FN void cross_entropy_gradient_2_row(const Operands<6
           (void)i;
           if (V == 1 && i >= end) break;
           const long long i64_3 = (long long)(0 + i);
-          const u8 bool_2 = i64_3 == i64_0;
+          const int bool_2 = i64_3 == i64_0;
           const float f32_16 = bool_2 ? f32_5 : f32_3;
           const float f32_17 = v8.v[k];
           const float f32_18 = f32_15 * f32_17;
@@ -377,7 +377,7 @@ template <int V, int Mode> FN void cross_entropy_gradient_3_row(const Operands<3
   float *x13 = (float *)a.p[1] + 0;
   const float f32_2 = x13[0];
   const float f32_4 = 0.0f;
-  const u8 bool_0 = f32_2 == f32_4;
+  const int bool_0 = f32_2 == f32_4;
   const float f32_5 = f32_bits((int)0x7fc00000u);
   float f32_1 = 0;
   float *part_f32_1 = (float *)(parts + blocks * 0);

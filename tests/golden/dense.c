@@ -18,7 +18,7 @@ void dense_0(void *const *p, const i64 *s, i64 row, i64 col, i64 n, const void *
     const float f32_0 = ((const float *)tile)[i - col];
     const float f32_1 = x0[i];
     const float f32_2 = f32_0 + f32_1;
-    const u8 bool_0 = f32_2 <= f32_3;
+    const int bool_0 = f32_2 <= f32_3;
     const float f32_4 = bool_0 ? f32_3 : f32_2;
     x1[i] = f32_4;
   }

@@ -65,7 +65,7 @@ FN void dense_0_element(const Operands<4> &a, i64 row, i64 i, float sum) {
   const float f32_0 = sum;
   const float f32_1 = x0[i];
   const float f32_2 = f32_0 + f32_1;
-  const u8 bool_0 = f32_2 <= f32_3;
+  const int bool_0 = f32_2 <= f32_3;
   const float f32_4 = bool_0 ? f32_3 : f32_2;
   x1[i] = f32_4;
 }

@@ -35,7 +35,7 @@ void dtypes_0(void *const *p, const i64 *s, const i64 *r) {
         const double f64_3 = f64_1 - f64_2;
         x1[i] = f64_3;
         const int i32_1 = x2[i];
-        const u8 bool_0 = i32_1 != 0;
+        const int bool_0 = i32_1 != 0;
         const float f32_1 = (float)i32_1;
         const float f32_2 = neg_f32(f32_1);
         const float f32_4 = bool_0 ? f32_2 : f32_3;

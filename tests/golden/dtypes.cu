@@ -39,7 +39,7 @@ template <int V> FN void dtypes_0_step(const Operands<4> &a, i64 row, i64 col) {
           const double f64_3 = f64_1 - f64_2;
           w1.v[k] = f64_3;
           const int i32_1 = v2.v[k];
-          const u8 bool_0 = i32_1 != 0;
+          const int bool_0 = i32_1 != 0;
           const float f32_1 = (float)i32_1;
           const float f32_2 = neg_f32(f32_1);
           const float f32_4 = bool_0 ? f32_2 : f32_3;

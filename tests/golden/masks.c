@@ -31,7 +31,7 @@ void masks_0(void *const *p, const i64 *s, const i64 *r) {
       float *x1 = (float *)p[1] + 0;
       float *x2 = (float *)p[2] + 0;
       EACH for (i64 i = r[2]; i < n; ++i) {
-        const u8 bool_0 = x0[i];
+        const int bool_0 = x0[i];
         const float f32_0 = x1[i];
         const float f32_2 = bool_0 ? f32_0 : f32_1;
         x2[i] = f32_2;
@@ -53,10 +53,10 @@ void masks_1(void *const *p, const i64 *s, const i64 *r) {
       double *x5 = (double *)p[2] + 0;
       double *x6 = (double *)p[3] + 0;
       EACH for (i64 i = r[2]; i < n; ++i) {
-        const u8 bool_0 = x3[i];
-        const u8 bool_1 = bool_0 ^ 1;
-        const u8 bool_2 = x4[i];
-        const u8 bool_3 = bool_2 & bool_1;
+        const int bool_0 = x3[i];
+        const int bool_1 = bool_0 ^ 1;
+        const int bool_2 = x4[i];
+        const int bool_3 = bool_2 & bool_1;
         const double f64_0 = x5[i];
         const double f64_2 = CHOOSE_f64(bool_3, f64_0, f64_1);
         x6[i] = f64_2;
@@ -77,7 +77,7 @@ void masks_2(void *const *p, const i64 *s, const i64 *r) {
       long long *x8 = (long long *)p[1] + 0;
       long long *x9 = (long long *)p[2] + 0;
       EACH for (i64 i = r[2]; i < n; ++i) {
-        const u8 bool_0 = x7[i];
+        const int bool_0 = x7[i];
         const long long i64_0 = x8[i];
         const long long i64_2 = CHOOSE_i64(bool_0, i64_0, i64_1);
         x9[i] = i64_2;
@@ -96,7 +96,7 @@ void masks_3(void *const *p, const i64 *s, const i64 *r) {
       u8 *x10 = (u8 *)p[0] + 0;
       float *x11 = (float *)p[1] + 0;
       EACH for (i64 i = r[2]; i < n; ++i) {
-        const u8 bool_0 = x10[i];
+        const int bool_0 = x10[i];
         const float f32_0 = (float)bool_0;
         x11[i] = f32_0;
       }

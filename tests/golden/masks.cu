@@ -34,7 +34,7 @@ template <int V> FN void masks_0_step(const Operands<3> &a, i64 row, i64 col) {
         for (int k = 0; k < V; ++k) {
           const i64 i = col + k;
           (void)i;
-          const u8 bool_0 = v0.v[k];
+          const int bool_0 = v0.v[k];
           const float f32_0 = v1.v[k];
           const float f32_2 = bool_0 ? f32_0 : f32_1;
           w2.v[k] = f32_2;
@@ -70,10 +70,10 @@ template <int V> FN void masks_1_step(const Operands<4> &a, i64 row, i64 col) {
         for (int k = 0; k < V; ++k) {
           const i64 i = col + k;
           (void)i;
-          const u8 bool_0 = v3.v[k];
-          const u8 bool_1 = bool_0 ^ 1;
-          const u8 bool_2 = v4.v[k];
-          const u8 bool_3 = bool_2 & bool_1;
+          const int bool_0 = v3.v[k];
+          const int bool_1 = bool_0 ^ 1;
+          const int bool_2 = v4.v[k];
+          const int bool_3 = bool_2 & bool_1;
           const double f64_0 = v5.v[k];
           const double f64_2 = CHOOSE_f64(bool_3, f64_0, f64_1);
           w6.v[k] = f64_2;
@@ -107,7 +107,7 @@ template <int V> FN void masks_2_step(const Operands<3> &a, i64 row, i64 col) {
         for (int k = 0; k < V; ++k) {
           const i64 i = col + k;
           (void)i;
-          const u8 bool_0 = v7.v[k];
+          const int bool_0 = v7.v[k];
           const long long i64_0 = v8.v[k];
           const long long i64_2 = CHOOSE_i64(bool_0, i64_0, i64_1);
           w9.v[k] = i64_2;
@@ -138,7 +138,7 @@ template <int V> FN void masks_3_step(const Operands<2> &a, i64 row, i64 col) {
         for (int k = 0; k < V; ++k) {
           const i64 i = col + k;
           (void)i;
-          const u8 bool_0 = v10.v[k];
+          const int bool_0 = v10.v[k];
           const float f32_0 = (float)bool_0;
           w11.v[k] = f32_0;
         }

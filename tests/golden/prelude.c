@@ -1,5 +1,8 @@
 #define FMA_f32(a, b, c) __builtin_fmaf(a, b, c)
 #define FMA_f64(a, b, c) __builtin_fma(a, b, c)
+#ifndef __clang__ /* gcc 12 makes no vectors of loops over columns that it has merged with those of the next row */
+#pragma GCC optimize ("no-loop-unroll-and-jam")
+#endif
 #define FN static inline __attribute__((always_inline))
 typedef unsigned char u8;
 typedef signed char i8;
@@ -19,7 +22,7 @@ FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ ((i64)1 << 63 | zero
 /* gcc 12 takes vectors of (double)(float)x for x, unless something is in between */
 #define F64_F32(x) ((double)f32_bits(bits_f32(x) | zero))
 #define BACK(n) ((n) | zero)
-/* c ? a : b, by a byte of 0 or 1 */
+/* c ? a : b, by a number that is 0 or 1 */
 FN double CHOOSE_f64(i64 c, double a, double b) { return f64_bits((bits_f64(a) & -c) | (bits_f64(b) & ~-c)); }
 FN i64 CHOOSE_i64(i64 c, i64 a, i64 b) { return (a & -c) | (b & ~-c); }
 /* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */
@@ -55,8 +58,8 @@ FN float whole_f32(float x) { return abs_f32(x) < 1 ? 0 : x; }
 FN double whole_f64(double x) { return abs_f64(x) < 1 ? 0 : x; }
 FN int i32_f32(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int)whole_f32(x) : (int)0x80000000; }
 FN int i32_f64(double x) { return x >= -0x1p31 && x < 0x1p31 ? (int)whole_f64(x) : (int)0x80000000; }
-FN i64 i64_f32(float x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)whole_f32(x) : (i64)1 << 63; }
-FN i64 i64_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)whole_f64(x) : (i64)1 << 63; }
+FN i64 i64_f32(float x) { const int in = (x >= -0x1p63f) & (x < 0x1p63f); return CHOOSE_i64(in, (i64)(in ? whole_f32(x) : 0), (i64)1 << 63); }
+FN i64 i64_f64(double x) { const int in = (x >= -0x1p63) & (x < 0x1p63); return CHOOSE_i64(in, (i64)(in ? whole_f64(x) : 0), (i64)1 << 63); }
 #define IADD_i32(a, b) ((int)((unsigned)(a) + (unsigned)(b)))
 #define ISUB_i32(a, b) ((int)((unsigned)(a) - (unsigned)(b)))
 #define IMUL_i32(a, b) ((int)((unsigned)(a) * (unsigned)(b)))

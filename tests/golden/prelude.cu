@@ -48,8 +48,8 @@ FN float whole_f32(float x) { return abs_f32(x) < 1 ? 0 : x; }
 FN double whole_f64(double x) { return abs_f64(x) < 1 ? 0 : x; }
 FN int i32_f32(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int)whole_f32(x) : (int)0x80000000; }
 FN int i32_f64(double x) { return x >= -0x1p31 && x < 0x1p31 ? (int)whole_f64(x) : (int)0x80000000; }
-FN i64 i64_f32(float x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)whole_f32(x) : (i64)1 << 63; }
-FN i64 i64_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)whole_f64(x) : (i64)1 << 63; }
+FN i64 i64_f32(float x) { const int in = (x >= -0x1p63f) & (x < 0x1p63f); return CHOOSE_i64(in, (i64)(in ? whole_f32(x) : 0), (i64)1 << 63); }
+FN i64 i64_f64(double x) { const int in = (x >= -0x1p63) & (x < 0x1p63); return CHOOSE_i64(in, (i64)(in ? whole_f64(x) : 0), (i64)1 << 63); }
 #define IADD_i32(a, b) ((int)((unsigned)(a) + (unsigned)(b)))
 #define ISUB_i32(a, b) ((int)((unsigned)(a) - (unsigned)(b)))
 #define IMUL_i32(a, b) ((int)((unsigned)(a) * (unsigned)(b)))

@@ -4,6 +4,7 @@
 #pragma once
 #include "tt/autograd/functional.hpp"
 #include "tt/dispatch/control_flow.hpp"
+#include "tt/dispatch/random.hpp"
 
 namespace tt {
 namespace autograd {
@@ -116,8 +117,8 @@ TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std
 
 /// f(arguments...), of which the tape saves the arguments alone: backward computes it again. Arguments and results are Tensors, numbers,
 /// and structs, tuples and lists of them. What `f` gives must hang on nothing else that requires a gradient: if a Tensor that it holds
-/// does, it runs twice and is saved as usual. `f` is kept for backward: what it captures by reference must live so long, and what it
-/// draws must be the same again.
+/// does, it runs twice and is saved as usual. `f` is kept for backward: what it captures by reference must live so long. Numbers of the default
+/// generator are the same again in backward (which sets it back for that time, as PyTorch does: threads that draw meanwhile repeat numbers); those of others are drawn anew.
 template <class F, class... A>
 auto checkpoint(const F& f, const A&... arguments) {
   using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
@@ -142,7 +143,17 @@ auto checkpoint(const F& f, const A&... arguments) {
   for (const Tensor* t : leaves) given.push_back(*t);
   R like{};
   const auto places = detail::with_leaves(all, [mark = Tensor(DType::boolean, Shape{})](const Tensor&) { return mark; });
-  const auto function = [f, places, &like, first = true](const std::vector<Tensor>& t) mutable {
+  const auto function = [f, places, &like, first = true, drawn = default_generator().get_state()](const std::vector<Tensor>& t) mutable {
+    struct Again {
+      Generator::State now = default_generator().get_state();
+      bool applies;
+      Again(bool again, const Generator::State& before) : applies(again) {
+        if (applies) default_generator().set_state(before);
+      }
+      ~Again() {
+        if (applies) default_generator().set_state(now);
+      }
+    } again(!first, drawn);
     std::size_t next = 0;
     R result = std::apply(f, detail::take_leaves(places, t, next));
     std::vector<Tensor> list;

@@ -201,7 +201,7 @@ class TangentOfBase {
   const Tensor& whole() const { return like_base_; }
   Tensor of(const Tensor& view) const {
     const tt::detail::TensorImpl& v = view.impl();
-    return as_strided(like_base_, sizes_of(v), strides_of(v), like_base_.storage_offset() + (v.data - base_.data) / size_of(base_.dtype), here());
+    return as_strided(like_base_, sizes_of(v), strides_of(v), tt::detail::offset_in_storage(like_base_.impl()) + (v.data - base_.data) / size_of(base_.dtype), here());
   }
 
  private:

@@ -2,6 +2,8 @@
 // flows into a value is summed as in a fused program, bit for bit.
 #pragma once
 
+#include <unordered_set>
+
 #include "tt/autograd/history.hpp"
 
 #if TT_DEFINES(autograd)
@@ -178,13 +180,19 @@ class BackwardPass {
     if (n.hooks)
       for (const Hook& h : *n.hooks)
         if (in[h.result].defined()) run_hook(n, h, in[h.result]);
-    for (Capture& c : captures)
-      if (c.edge.node == &n) c.gradient = in[c.edge.result];
+    for (Capture& c : captures) {
+      if (c.edge.node != &n) continue;
+      c.gradient = in[c.edge.result];
+      if (!c.gradient.defined() && n.kind->hides && n.kind->hides(n, in, c.edge.result))
+        TT_THROW(Error(Text("tt::grad: an input and an output are results of one compiled program, ") << n.name
+                       << ", and the tape does not see how one was made of the other. Take the gradient inside of that function?" << n.where));
+    }
     const bool leaf = is_leaf(n);
     if (to_captures_ && (leaf || !leads_on(n))) return;
     if (n.released)
       TT_THROW(Error(Text("tt::backward: the graph was freed by an earlier backward: ") << n.name
                      << " has nothing left of what it saved. Pass retain_graph = true there?" << n.where));
+    const bool again = retain_ || leaf || (n.kind->in_parts && n.kind->in_parts(n, in));
     SmallVec<Tensor, few_arguments> out(n.edges);
     n.kind->apply(n, in, out.data(), taped_);
     if (anomaly_detection()) check_numbers(n, out.data());
@@ -197,7 +205,7 @@ class BackwardPass {
         }
       add(n.edge[k], out[k]);
     }
-    if (!retain_ && !leaf) {
+    if (!again) {
       n.kind->release_saved(n);
       n.released = true;
     }
@@ -241,9 +249,13 @@ inline Tensor first_gradient(const Tensor& root, const Tensor& given) {
 TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs, bool retain_graph,
                                 bool create_graph) {
-  for (const auto* list : {&outputs, &inputs, &grad_outputs})
-    for (const Tensor& t : *list)
-      if (t.defined()) autograd::need_history(t, "grad");
+  const auto each = [&](const auto& f) {
+    for (const auto* list : {&outputs, &inputs, &grad_outputs})
+      for (const Tensor& t : *list)
+        if (t.defined()) f(t);
+  };
+  each([](const Tensor& t) { autograd::will_need_history(t); });
+  each([](const Tensor& t) { autograd::need_history(t, "grad"); });
   const tt::detail::PauseCapture pause;
   if (grad_outputs.size() > outputs.size())
     TT_THROW(Error(Text("tt::grad: ") << grad_outputs.size() << " gradients for " << outputs.size()
@@ -287,6 +299,19 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
     TT_THROW(Error(Text("tt: a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
   if (const Tensor base = base_of(target); base.impl().requires_grad && base.is_leaf())
     TT_THROW(Error(Text("tt: a view of a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
+}
+TT_INLINE bool hangs_on_others(const Tensor& value, const std::vector<Tensor>& variables) {
+  std::unordered_set<const TapeNode*> seen{nullptr};
+  for (const Tensor& v : variables) seen.insert(edge_of(v).node);
+  std::vector<const TapeNode*> stack{edge_of(value).node};
+  while (!stack.empty()) {
+    const TapeNode* const n = stack.back();
+    stack.pop_back();
+    if (!seen.insert(n).second) continue;
+    if (n->kind == &accumulate_kind) return true;
+    for (int k = 0; k < n->edges; ++k) stack.push_back(n->edge[k].node);
+  }
+  return false;
 }
 TT_INLINE bool has_tangent(const Tensor& t) { return dual_of(t); }
 TT_INLINE bool has_taped_tangent(const Tensor& t) {

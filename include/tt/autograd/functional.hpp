@@ -34,7 +34,8 @@ inline Tensor as_variable(const Tensor& t) {
   return off_tape(t).requires_grad_();
 }
 
-/// The gradients by arguments I, each as the argument is.
+/// The gradients by arguments I, each as the argument is. They have a history where the function hangs on more that requires a gradient, as an argument's source or a
+/// Tensor that it holds: derivatives of derivatives; who wants none is under NoGrad.
 template <bool Value_, int... I, class F, class... A>
 auto gradient_by(const F& f, const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
@@ -69,7 +70,11 @@ auto gradient_by(const F& f, const A&... a) {
   }
   gradients.resize(variables.size());
   if (!mode || !mode->gradients(value, variables.data(), static_cast<int>(variables.size()), gradients.data())) {
-    if (value.requires_grad()) gradients = tt::grad({value}, variables, {}, nested, nested);
+    if (value.requires_grad()) {
+      need_history(value, "grad");
+      nested = nested || (is_grad_enabled() && hangs_on_others(value, variables));
+      gradients = tt::grad({value}, variables, {}, nested, nested);
+    }
     if (!nested) value = off_tape(value);
   } else if (!nested) {
     value.impl().requires_grad = false;  // of a recorded Tensor

@@ -32,6 +32,9 @@ inline bool& anomaly_detection() {
 TT_INLINE void register_tape();
 
 /// The place of `t` on the tape is asked for: a captured Tensor has none before its graph has run.
+inline void will_need_history(const Tensor& t) {
+  if (tt::detail::capture_mode) tt::detail::capture_mode->will_need_history(t);
+}
 inline void need_history(const Tensor& t, const char* op) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
 }
@@ -44,6 +47,8 @@ inline bool may_be_dual(const Tensor* const* argument, int count) {
   return any;
 }
 TT_INLINE bool has_tangent(const Tensor& t);
+/// Is there a leaf behind a value that requires a gradient, besides these variables? One that the function holds, for instance.
+TT_INLINE bool hangs_on_others(const Tensor& value, const std::vector<Tensor>& variables);
 /// Has it a tangent that requires a gradient?
 TT_INLINE bool has_taped_tangent(const Tensor& t);
 /// detach(), which leaves the tangent.

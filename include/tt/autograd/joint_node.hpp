@@ -25,6 +25,7 @@ struct JointNode : TapeNode {
   SymbolValues symbols;
   std::vector<Edge> own_edge;
   std::vector<SavedTensor> kept, saved;  ///< as listed by `joint` and by its first backward
+  BitSet had;                            ///< results whose gradients have come, in this backward or an earlier one
 };
 
 /// The same elements without a history: a node that held its own result would never be freed.
@@ -82,7 +83,29 @@ inline const TapeNodeKind joint_kind{
       n.kept.clear();
       n.saved.clear();
     },
-    [](TapeNode* n) { delete static_cast<JointNode*>(n); }};
+    [](TapeNode* n) { delete static_cast<JointNode*>(n); },
+    nullptr,
+    [](TapeNode& base, const Tensor* in) {
+      auto& n = static_cast<JointNode&>(base);
+      bool some = false;
+      for (int k = 0; k < n.function->outputs(); ++k) {
+        if (in[k].defined()) n.had.set(k);
+        some = some || (!n.had.test(k) && n.joint->forward->flows_into(k).meets(n.joint->wanted));
+      }
+      return some;
+    },
+    [](const TapeNode& base, const Tensor* in, int result) {
+      const auto& n = static_cast<const JointNode&>(base);
+      const Graph& g = n.joint->forward->graph();
+      std::vector<char> hangs(static_cast<std::size_t>(g.size()), 0);
+      const auto node = [&](int k) { return static_cast<std::size_t>(g.outputs[k]); };
+      hangs[node(result)] = 1;
+      for (int i = g.outputs[result] + 1; i < g.size(); ++i)
+        for (const int o : g.operands(i)) hangs[static_cast<std::size_t>(i)] |= is_floating(g[i].dtype) && g[i].op != Op::detach && hangs[static_cast<std::size_t>(o)];
+      bool any = false;
+      for (int k = 0; k < n.results; ++k) any = any || (node(k) != node(result) && in[k].defined() && hangs[node(k)]);
+      return any;
+    }};
 
 TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                            const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result) {

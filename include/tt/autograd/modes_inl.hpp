@@ -8,6 +8,7 @@
 namespace tt {
 
 TT_INLINE void register_hook(const Tensor& t, TensorHook hook) {
+  autograd::will_need_history(t);
   autograd::need_history(t, "register_hook");
   if (!t.requires_grad()) TT_THROW(Error(Text("tt::register_hook: the Tensor does not require a gradient.")));
   const autograd::Edge e = autograd::edge_of(t);
@@ -15,6 +16,7 @@ TT_INLINE void register_hook(const Tensor& t, TensorHook hook) {
   e.node->hooks->push_back({e.result, std::move(hook)});
 }
 TT_INLINE void retain_grad(const Tensor& t) {
+  autograd::will_need_history(t);
   if (t.is_leaf()) return;
   autograd::Meta& m = autograd::meta_of(t);
   if (m.retained) return;
@@ -83,7 +85,7 @@ TT_INLINE Tensor CustomCall::finish(Tensor result, const Tensor* const* argument
   node_->tensors = count;
   bool needed = false;
   for (int k = 0; k < count; ++k) needed = needed || argument[k]->requires_grad();
-  if (!needed || !is_grad_enabled()) return result;
+  if (!needed || !is_grad_enabled() || !is_floating(result.dtype())) return result;
   bool own = !result.impl().requires_grad && !result.impl().is_view;
   for (int k = 0; k < count; ++k) {
     own = own && !argument[k]->is_same(result);

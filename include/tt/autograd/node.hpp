@@ -23,6 +23,8 @@ struct TapeNodeKind {
   void (*release_saved)(TapeNode&);  ///< after a backward that does not retain the graph
   void (*destroy)(TapeNode*);        ///< frees the node itself; its edges are gone already
   void (*keep_tangent)(TapeNode&, int result, const Tensor&) = nullptr;  ///< of a node that has saved that result: see dual.hpp
+  bool (*in_parts)(TapeNode&, const Tensor* in) = nullptr;  ///< a compiled program: will other results have gradients in a backward of their own?
+  bool (*hides)(const TapeNode&, const Tensor* in, int result) = nullptr;  ///< a compiled program: does a result that has a gradient hang on this one, which the tape does not see?
 };
 
 struct Edge {

@@ -15,6 +15,8 @@ namespace detail {
 
 /// A boolean is a byte, 0 or 1: gcc 12 makes no vectors of loops that read a _Bool and choose by it.
 constexpr const char* c_type(DType d) { return dtypes[static_cast<int>(d)].c_type; }
+/// Of a value that is in no memory. A boolean is an int there: of floats made of bytes gcc 12 makes no vectors.
+constexpr const char* value_type(DType d) { return d == DType::boolean ? "int" : c_type(d); }
 
 /// Functions that C and CUDA C have in common.
 inline constexpr const char* common_prelude = R"(/* in two steps: the first is one instruction to gcc */
@@ -35,8 +37,8 @@ FN float whole_f32(float x) { return abs_f32(x) < 1 ? 0 : x; }
 FN double whole_f64(double x) { return abs_f64(x) < 1 ? 0 : x; }
 FN int i32_f32(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int)whole_f32(x) : (int)0x80000000; }
 FN int i32_f64(double x) { return x >= -0x1p31 && x < 0x1p31 ? (int)whole_f64(x) : (int)0x80000000; }
-FN i64 i64_f32(float x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)whole_f32(x) : (i64)1 << 63; }
-FN i64 i64_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)whole_f64(x) : (i64)1 << 63; }
+FN i64 i64_f32(float x) { const int in = (x >= -0x1p63f) & (x < 0x1p63f); return CHOOSE_i64(in, (i64)(in ? whole_f32(x) : 0), (i64)1 << 63); }
+FN i64 i64_f64(double x) { const int in = (x >= -0x1p63) & (x < 0x1p63); return CHOOSE_i64(in, (i64)(in ? whole_f64(x) : 0), (i64)1 << 63); }
 #define IADD_i32(a, b) ((int)((unsigned)(a) + (unsigned)(b)))
 #define ISUB_i32(a, b) ((int)((unsigned)(a) - (unsigned)(b)))
 #define IMUL_i32(a, b) ((int)((unsigned)(a) * (unsigned)(b)))
@@ -210,9 +212,9 @@ class KernelText {
   /// A function of the graph's inputs, which gives its output.
   void write_function(const Graph& body, DType result, const Text& function) {
     Text t;
-    t << "FN " << c_type(result) << ' ' << function << '(';
+    t << "FN " << value_type(result) << ' ' << function << '(';
     for (int i = 0; i < body.inputs.size(); ++i)
-      t << (i ? ", " : "") << c_type(body[body.inputs[i]].dtype) << " v" << body.inputs[i];
+      t << (i ? ", " : "") << value_type(body[body.inputs[i]].dtype) << " v" << body.inputs[i];
     t << ") {\n";
     Vec<char> used(body.size(), 0);  // the tests of bounds are not
     used[body.outputs[0]] = 1;
@@ -222,7 +224,7 @@ class KernelText {
     for (int i = 0; i < body.size(); ++i) {
       const Node& n = body[i];
       if (n.op == Op::input || !used[i]) continue;
-      t << "  const " << c_type(n.dtype) << " v" << i << " = ";
+      t << "  const " << value_type(n.dtype) << " v" << i << " = ";
       if (n.op == Op::constant) t << c_constant(n.dtype, n.bits);
       else {
         Text o[4];
@@ -231,6 +233,8 @@ class KernelText {
         if (n.op == Op::call) t << call_text(n.def->code, n.dtype, o);
         else if (const char* bound = bound_name(body, n))
           t << bound << name(n.dtype) << '(' << o[2] << ", " << o[1] << ')';
+        else if (n.op == Op::cast && n.dtype == DType::i32 && is_small_whole(body, n.operand[0]))
+          t << "(int)" << o[0];
         else
           t << c_expression(n.op, n.dtype, body[n.operand[arity(n.op) - 1]].dtype,
                             static_cast<int>(n.attribute), o[0], o[1], o[2]);
@@ -247,6 +251,18 @@ class KernelText {
     t << op.name << '_' << name(d) << '(' << o[0];
     for (int j = 1; j < op.arity; ++j) t << ", " << o[j];
     return t << ')';
+  }
+  /// Is a floating value a whole number that a float holds, whatever the inputs are? (The exponent of one is.) Made an integer, it needs no look at its range.
+  static bool is_small_whole(const Graph& g, int id) {
+    const Node& n = g[id];
+    if (!is_floating(n.dtype) || is_narrow(n.dtype)) return false;
+    if (n.op == Op::constant) {
+      const double v = decode(n.dtype, n.bits);
+      return v > -0x1p23 && v < 0x1p23 && static_cast<double>(static_cast<int>(v)) == v;
+    }
+    if (n.op == Op::cast) return g[n.operand[0]].op == Op::shift_right && g[n.operand[0]].dtype == DType::i32 && g[n.operand[0]].attribute > 8;
+    if (n.op == Op::neg) return is_small_whole(g, n.operand[0]);
+    return n.op == Op::where && is_small_whole(g, n.operand[1]) && is_small_whole(g, n.operand[2]);
   }
   /// Of where(x < c, c, x) and where(c < x, c, x) with a constant c, else null.
   static const char* bound_name(const Graph& g, const Node& n) {
@@ -383,7 +399,7 @@ class KernelText {
       t << own << ";\n";
       return;
     }
-    if (x.result >= 0) t << "const " << c_type(x.dtype) << ' ' << reg(x.dtype, x.result) << " = ";
+    if (x.result >= 0) t << "const " << value_type(x.dtype) << ' ' << reg(x.dtype, x.result) << " = ";
     switch (x.op) {
       case Op::constant: t << c_constant(x.dtype, x.bits); break;
       case Op::extent:
@@ -427,7 +443,7 @@ class KernelText {
     t << ";\n";
   }
   /// Is the condition of instruction i a comparison? Then gcc 12 makes vectors of a choice of 64 bits for AVX-512;
-  /// of one by a byte it makes none.
+  /// of any other one it makes none.
   bool compared(int i) const {
     const int condition = plan_->instructions[i].a;
     for (int j = i - 1; j >= k_->segment[0]; --j)

@@ -3,6 +3,7 @@
 // What grad, compile and load take is walked through here, in order of declaration.
 #pragma once
 #include <bit>
+#include <vector>
 
 #include "tt/core/members.hpp"
 #include "tt/core/tensor.hpp"
@@ -61,6 +62,51 @@ void each_number(const A& a, const F& f) {
     f(length, false);
   } else if constexpr (PlainStruct<A>) {
     with_members(a, [&](const auto&... m) { (each_number(m, f), ...); });
+  }
+}
+
+template <class T>
+constexpr bool holds_no_tensor();
+template <class T>
+inline constexpr bool none_holds_tensors = false;
+template <class... T>
+inline constexpr bool none_holds_tensors<std::tuple<T&...>> = (holds_no_tensor<std::remove_cv_t<T>>() && ...);
+template <class T>
+constexpr bool holds_no_tensor() {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return true;
+  else if constexpr (std::is_same_v<T, Tensor> || ParameterStruct<T>) return false;
+  else if constexpr (requires { std::tuple_size<T>::value; })
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (holds_no_tensor<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (requires(T& a) { std::begin(a); std::end(a); })
+    return holds_no_tensor<std::remove_cvref_t<decltype(*std::begin(std::declval<T&>()))>>();
+  else if constexpr (PlainStruct<T>) return none_holds_tensors<decltype(with_members(std::declval<T&>(), Tie{}))>;
+  else return false;
+}
+/// What is no Tensor in `from`, given to `to`; false: a list of Tensors has another length there.
+template <class A>
+bool take_numbers(A& to, const A& from) {
+  if constexpr (std::is_same_v<A, Tensor> || ParameterStruct<A> || std::is_empty_v<A>) return true;
+  else if constexpr (holds_no_tensor<A>()) {
+    if constexpr (std::is_copy_assignable_v<A>) to = from;
+    return true;
+  } else if constexpr (requires { std::tuple_size<A>::value; }) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return (take_numbers(std::get<I>(to), std::get<I>(from)) && ...);
+    }(std::make_index_sequence<std::tuple_size_v<A>>{});
+  } else if constexpr (requires { std::begin(to); std::end(to); }) {
+    auto x = std::begin(to);
+    auto y = std::begin(from);
+    bool right = true;
+    for (; right && x != std::end(to) && y != std::end(from); ++x, ++y) right = take_numbers(*x, *y);
+    return right && x == std::end(to) && y == std::end(from);
+  } else if constexpr (PlainStruct<A>) {
+    bool right = true;
+    with_members(to, [&](auto&... x) { with_members(from, [&](const auto&... y) { right = (take_numbers(x, y) && ...); }); });
+    return right;
+  } else {
+    return true;
   }
 }
 

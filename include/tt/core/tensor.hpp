@@ -169,6 +169,11 @@ T first_element(const TensorImpl& t) {
   return value;
 }
 
+/// Elements between the begin of the storage and the first one; of what is recorded 0.
+inline std::int64_t offset_in_storage(const TensorImpl& t) {
+  return t.storage ? (t.data - static_cast<std::byte*>(t.storage->data)) / size_of(t.dtype) : 0;
+}
+
 }  // namespace detail
 
 class Tensor {
@@ -233,7 +238,7 @@ class Tensor {
     return size_of_axis(impl_->shape.code[k], k, at);
   }
   std::int64_t stride(int axis, SourceLine at = here()) const {
-    need_layout("stride", at);
+    if (detail::capture_mode && impl().trace_id >= 0 && (impl_->is_view || !impl_->contiguous)) [[unlikely]] detail::capture_mode->need(*this, "stride", at);  // those of arguments that have gaps are symbols
     look_at_sizes(at);  // a product of them
     return impl().stride[checked_axis(axis)];
   }
@@ -251,8 +256,8 @@ class Tensor {
   Size nbytes(SourceLine at = here()) const { return numel(at) * element_size(); }
   /// Elements between the begin of the storage and the first one.
   std::int64_t storage_offset() const {
-    need_layout("storage_offset");
-    return impl().storage ? (impl_->data - static_cast<std::byte*>(impl_->storage->data)) / size_of(dtype()) : 0;
+    if (detail::capture_mode && impl().trace_id >= 0) [[unlikely]] detail::capture_mode->need(*this, "storage_offset", {});
+    return detail::offset_in_storage(*impl_);
   }
   bool is_contiguous() const {
     need_layout("is_contiguous");

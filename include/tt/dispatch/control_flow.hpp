@@ -83,6 +83,8 @@ class RecordedRegion {
   template <class R>
   void close(const R& result) {
     const std::vector<const Tensor*> list = leaves_of(result);
+    for (const Tensor* t : list)
+      if (!t->defined()) TT_THROW(Error(Text("tt: the body of a branch, a loop or a transform gives a Tensor that is undefined.")));
     capture_mode->close_region(list.data(), static_cast<int>(list.size()));
     closed_ = true;
   }
@@ -195,6 +197,7 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
       if (detail::form_of(given.first) != detail::form_of(carried)) detail::end_graph(recorded, "scan: numbers or lists that change, beside", at);
     }
     const int results = static_cast<int>(detail::leaves_of(given).size());
+    if (results == 0) detail::end_graph(recorded, "scan: a body that gives no Tensor, beside", at);
     const std::vector<Tensor> result = detail::call_control(Control::scan, operands, count, static_cast<int>(rows.size()), options.reverse, results, at);
     std::size_t next = 0;
     C last = detail::take_leaves(carried, result, next);

@@ -193,12 +193,17 @@ TT_LAZY_DEFINITION NormResult native_batch_norm(const Tensor& x, const Tensor& w
   return {y, nothing, nothing};
 }
 TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps, SourceLine at) {
+  if (!training && !(running_mean.defined() && running_var.defined()))
+    TT_THROW(Error(Text("tt::batch_norm: without training, running_mean and running_var are needed.") << at));
+  if (training && x.dim() > 1 && x.numel(at) == x.size(1, at) && x.numel(at) > 0)
+    TT_THROW(Error(Text("tt::batch_norm: one value for each channel has no variance to train with: shape ") << x.shape() << "." << at));
   if (training && running_mean.defined() && running_var.defined()) {
     const IntList others = detail::axes_but(x, 1);
     const auto own = [](const Tensor& t) { return t.requires_grad() ? t.detach() : t; };
     Tensor mean = own(running_mean), var = own(running_var);
-    mean.copy_(mean.detach() * (1 - momentum) + x.detach().mean(others, false, at) * momentum, at);
-    var.copy_(var.detach() * (1 - momentum) + x.detach().var(others, 1, false, at) * momentum, at);
+    const Tensor values = is_narrow(x.dtype()) && !is_narrow(mean.dtype()) ? x.detach().to(mean.dtype(), at) : x.detach();
+    mean.copy_(mean.detach() * (1 - momentum) + values.mean(others, false, at) * momentum, at);
+    var.copy_(var.detach() * (1 - momentum) + values.var(others, 1, false, at) * momentum, at);
   }
   return call_with<BatchNorm>(at, {training, momentum, eps}, x, running_mean, running_var, weight, bias);
 }

@@ -28,8 +28,8 @@ TT_LAZY_DEFINITION Tensor as_strided_scatter(const Tensor& x, const Tensor& src,
   const Tensor shown = as_strided(x.detach(), size, stride, storage_offset, at);  // checks
   if (!(src.shape(at) == size)) TT_THROW(Error(Text("tt::as_strided_scatter: src of shape ") << src.shape() << " for sizes " << size << "." << at));
   // which element of x lies there; some may be none of it
-  const std::vector<std::int64_t> own = detail::places_in_storage(x.impl().shape, x.impl().stride, x.storage_offset()),
-                                  there = detail::places_in_storage(shown.impl().shape, shown.impl().stride, shown.storage_offset());
+  const std::vector<std::int64_t> own = detail::places_in_storage(x.impl().shape, x.impl().stride, detail::offset_in_storage(x.impl())),
+                                  there = detail::places_in_storage(shown.impl().shape, shown.impl().stride, detail::offset_in_storage(shown.impl()));
   std::int64_t last = -1;
   for (const auto* places : {&own, &there})
     for (const std::int64_t p : *places) last = p > last ? p : last;

@@ -55,7 +55,7 @@ class TensorPrinter {
       if (v != __builtin_ceil(v)) whole_ = false;
     });
     scientific_ = most > 0 && (most / least > 1000 || most > 1e8 || (!whole_ && least < 1e-4));
-    if (options_.sci_mode.given) scientific_ = options_.sci_mode.value;
+    if (options_.sci_mode.given && most > 0) scientific_ = options_.sci_mode.value;
   }
   Text spell(std::int64_t at) const {
     if (tensor_.dtype == DType::boolean) return reinterpret_cast<const bool*>(tensor_.data)[at] ? "True" : "False";

@@ -169,6 +169,7 @@ Tensor normal(double mean, double std, const IntList& shape, Generator& g = defa
   return randn(shape, g, o, at) * std + mean;
 }
 template <class> Tensor& Tensor::uniform_(double from, double to, Generator& g, SourceLine at) {
+  if (!(from <= to)) TT_THROW(Error(Text("tt::uniform_: `to` is below `from`.") << at));
   return copy_(rand(shape(at), g, detail::on_device(dtype(), device()), at) * (to - from) + from, at);
 }
 template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at) { return uniform_(from, to, default_generator(), at); }

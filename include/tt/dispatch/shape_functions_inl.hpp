@@ -196,7 +196,7 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   if (stride.size() != to.rank) TT_THROW(Error(Text("tt::as_strided: ") << size << " sizes, but strides " << stride << "." << at));
   detail::TensorImpl& t = x.impl();
   const detail::StoragePart seen = detail::visible_part(t);
-  const std::int64_t width = size_of(t.dtype), first = storage_offset.given ? seen.begin / width + storage_offset.value : x.storage_offset();
+  const std::int64_t width = size_of(t.dtype), first = storage_offset.given ? seen.begin / width + storage_offset.value : detail::offset_in_storage(x.impl());
   std::int64_t low = first, high = first, strides[max_rank] = {};
   bool empty = false, beyond = false;
   for (int k = 0; k < to.rank; ++k) {

@@ -87,7 +87,7 @@ void register_view_updates() {
   register_function("squeeze_", "Tensor input, int[] dim", [](Tensor x, const IntList& dims, SourceLine at) { return x.squeeze_(dims, at); });
   register_function("unsqueeze_", "Tensor input, int dim", [](Tensor x, int dim, SourceLine at) { return x.unsqueeze_(dim, at); });
   register_function("as_strided_", "Tensor input, int[] size, int[] stride, int? storage_offset=None",
-                    [](Tensor x, const IntList& s, const IntList& t, Optional<std::int64_t> o, SourceLine at) { return x.as_strided_(s, t, o.given ? o.value : x.storage_offset(), at); });
+                    [](Tensor x, const IntList& s, const IntList& t, Optional<std::int64_t> o, SourceLine at) { return x.as_strided_(s, t, o.given ? o.value : detail::offset_in_storage(x.impl()), at); });
   register_function("resize_", "Tensor input, int[] size", [](Tensor x, const IntList& s, SourceLine at) { return x.resize_(s, at); });
   register_function("resize_as_", "Tensor input, Tensor the_template", [](Tensor x, const Tensor& o, SourceLine at) { return x.resize_as_(o, at); });
   register_function("set_", "Tensor input, Tensor source", [](Tensor x, const Tensor& o, SourceLine at) { return x.set_(o, at); });

@@ -36,7 +36,7 @@ struct BatchNorm {
     bool training = false;
     double momentum = 0.1, eps = 1e-5;
   };
-  static constexpr OpInfo info{.name = "_batch_norm", .arguments = "input, running_mean?, running_var?, weight?, bias?"};
+  static constexpr OpInfo info{.name = "_batch_norm", .rounds_as_input = true, .arguments = "input, running_mean?, running_var?, weight?, bias?"};
   static constexpr Sym body(const auto& given, const auto& mean, const auto& var, const auto& weight, const auto& bias, const Options& o) {
     if (!detail::need_rank(given, 2, max_rank, info.name)) return given;
     const auto x = detail::need_real(given, info.name);
@@ -52,7 +52,7 @@ struct GroupNorm {
     int num_groups = 1;
     double eps = 1e-5;
   };
-  static constexpr OpInfo info{.name = "group_norm", .arguments = "input, .num_groups, weight?, bias?"};
+  static constexpr OpInfo info{.name = "group_norm", .rounds_as_input = true, .arguments = "input, .num_groups, weight?, bias?"};
   static constexpr Sym body(const auto& given, const auto& weight, const auto& bias, const Options& o) {
     if (!detail::need_rank(given, 2, max_rank, info.name)) return given;
     const auto x = detail::need_real(given, info.name);
@@ -71,7 +71,7 @@ struct InstanceNorm {
     bool use_input_stats = true;
     double momentum = 0.1, eps = 1e-5;
   };
-  static constexpr OpInfo info{.name = "instance_norm", .arguments = "input, running_mean?, running_var?, weight?, bias?"};
+  static constexpr OpInfo info{.name = "instance_norm", .rounds_as_input = true, .arguments = "input, running_mean?, running_var?, weight?, bias?"};
   static constexpr Sym body(const auto& given, const auto& mean, const auto& var, const auto& weight, const auto& bias, const Options& o) {
     if (!detail::need_rank(given, 2, max_rank, info.name)) return given;
     const auto x = detail::need_real(given, info.name);
@@ -84,7 +84,7 @@ struct RmsNorm {
     Sizes normalized_shape;
     Optional<double> eps;
   };
-  static constexpr OpInfo info{.name = "rms_norm", .arguments = "input, .normalized_shape, weight?"};
+  static constexpr OpInfo info{.name = "rms_norm", .rounds_as_input = true, .arguments = "input, .normalized_shape, weight?"};
   static constexpr Sym body(const auto& given, const auto& weight, const Options& o) {
     const unsigned axes = detail::last_axes(given, o.normalized_shape, info.name);
     detail::need_sizes(weight, o.normalized_shape, info.name);

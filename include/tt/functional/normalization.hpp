@@ -10,7 +10,7 @@ struct LayerNorm {
     Sizes normalized_shape;
     double eps = 1e-5;
   };
-  static constexpr OpInfo info{.name = "layer_norm", .arguments = "input, .normalized_shape, weight?, bias?"};
+  static constexpr OpInfo info{.name = "layer_norm", .rounds_as_input = true, .arguments = "input, .normalized_shape, weight?, bias?"};
   static constexpr Sym body(const auto& x, const auto& weight, const auto& bias, const Options& o) {
     const unsigned axes = detail::last_axes(x, o.normalized_shape, info.name);
     const auto r = detail::need_real(x, info.name), c = r - detail::mean(r, axes, true);

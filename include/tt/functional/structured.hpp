@@ -91,7 +91,7 @@ constexpr auto body_of_narrow(const A&... a) {
   DType d = DType::boolean;
   const auto find = [&](const auto& x) {
     if constexpr (std::is_same_v<decltype(x), const Sym&>)
-      if (x.graph && is_floating(x.dtype())) d = promote(d, x.dtype());
+      if (x.graph && is_floating(x.dtype()) && !(F::info.rounds_as_input && d != DType::boolean)) d = promote(d, x.dtype());
   };
   (find(a), ...);
   auto r = F::body(widened_float(a)...);

@@ -178,6 +178,11 @@ inline void save_file(const std::map<std::string, Tensor>& tensors, FilePath pat
   std::vector<const std::pair<const std::string, Tensor>*> order;  // those of the widest elements first, so that each lies at a multiple of its size
   for (const auto& named : tensors) {
     if (!named.second.defined()) fail(Text(named.first.c_str()) << ": the Tensor is undefined, and has no place in a file. Use tt::empty({0})?");
+    try {
+      (void)nlohmann::json(named.first).dump();
+    } catch (const nlohmann::json::exception&) {
+      fail(Text(nlohmann::json(named.first).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str()) << ": the name of a Tensor is no UTF-8.");
+    }
     if (named.first == "__metadata__" || named.first.find('\0') != std::string::npos) fail(Text("'") << named.first.c_str() << "' is no name for a Tensor.");
     order.push_back(&named);
   }

@@ -137,7 +137,28 @@ struct Recording {
   Vec<SizeGuard> guards;               ///< what it took for granted of sizes
   std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
   std::vector<OrderedOutput> ordered{};  ///< outputs that lie in another order than the usual one
+  std::shared_ptr<const void> left{};    ///< the arguments as it left them, without their Tensors, if it changed numbers among them
 };
+
+template <class... A>
+std::vector<std::int64_t> numbers_of(const A&... a) {
+  std::vector<std::int64_t> all;
+  (each_number(a, [&](std::int64_t v, bool) { all.push_back(v); }), ...);
+  return all;
+}
+/// The numbers that a function left among its arguments become the callers'.
+template <class... A>
+void give_numbers(const std::tuple<std::remove_cvref_t<A>...>& left, const char* name, SourceLine at, A&&... a) {
+  const auto give = [&](auto& to, const auto& from) {
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(to)>>)
+      if (!tt::detail::take_numbers(to, from))
+        TT_THROW(Error(Text("tt::compile: ") << name << " changes how many Tensors a list among its arguments has. Let it return the list?" << at));
+  };
+  std::apply([&](const auto&... from) { (give(a, from), ...); }, left);
+}
+/// Can there be numbers, or lists, among arguments?
+template <class... A>
+inline constexpr bool have_numbers = !(std::is_same_v<std::remove_cvref_t<A>, Tensor> && ...);
 
 /// What is said about a parameter that becomes another kind of Tensor.
 TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name);
@@ -190,8 +211,19 @@ Recording record(const F& f, const char* name, const Guards& guards, const Trace
     each_leaf(*result, [&](Tensor& t) { run.returned(t); });
     kept = result;
   }
+  std::shared_ptr<const void> left;
+  if constexpr (have_numbers<A...>)
+    if (std::apply([](const auto&... x) { return numbers_of(x...); }, traced) != numbers_of(a...)) {
+      std::tuple<std::remove_cvref_t<A>...> own(a...);
+      std::apply([&](auto&... to) { give_numbers(traced, name, {}, to...); }, own);  // throws now rather than behind each call
+      auto copy = std::make_shared<std::tuple<std::remove_cvref_t<A>...>>(traced);
+      std::apply([](auto&... x) { (each_leaf(x, [](Tensor& t) { t = Tensor(); }), ...); }, *copy);
+      left = copy;
+    }
   std::apply([&](auto&... x) { (note_left<A>(run, x), ...); }, traced);
-  return run.finish(kept);
+  Recording r = run.finish(kept);
+  r.left = std::move(left);
+  return r;
 }
 
 /// Records a function on stand-ins. Throws SizesNeeded where sizes must be numbers.

@@ -215,9 +215,11 @@ TT_INLINE void check_marks(const Arguments& a, const Guards& guards, const SizeS
 struct ViewStep {
   const Operator* op = nullptr;
   Attributes attributes;
+  bool grad_enabled = true;
 
   /// The same view of a Tensor that is there.
   Tensor of(const Tensor& t, const SymbolValues& symbols, SourceLine at) const {
+    const autograd::StepMode mode(grad_enabled && is_grad_enabled());
     if (attributes.expression.empty()) return detail::call_unary(*op, t, attributes, at);
     Attributes now;
     for (int k = 0; k < attributes.size(); ++k) now.push(attributes.is_expression(k) ? attributes.expression[k].value(symbols) : attributes.value[k]);

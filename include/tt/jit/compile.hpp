@@ -124,6 +124,8 @@ class CompiledFunction {
     });
     return sum;
   }
+  /// Were Tensors met that are no arguments? What is frozen holds these.
+  bool holds_tensors() const { return state_->held.load(std::memory_order_acquire) != nullptr; }
   /// How often a part of the function ran op by op, as there were too many different ones to compile.
   std::int64_t fallbacks() const { return state_->segments.fallbacks(); }
   /// What was captured, why, under which guards, into how many kernels; where graphs end; what is changed in place.
@@ -182,7 +184,20 @@ class CompiledFunction {
       if (argument.may_have_tangents && !c->takes_duals()) return op_by_op<R>(f, a...);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
       argument.add_constants(c->recording.constants);
-      return jit::run<R>(c->recording, c->run, argument, sizes, !now.on_tape() && !now.in_inference_mode(), name, where_);
+      const auto run = [&] { return jit::run<R>(c->recording, c->run, argument, sizes, !now.on_tape() && !now.in_inference_mode(), name, where_); };
+      if constexpr (jit::have_numbers<A...>)
+        if (c->recording.left) {
+          const auto give = [&] { jit::give_numbers(*static_cast<const std::tuple<std::remove_cvref_t<A>...>*>(c->recording.left.get()), name, where_, a...); };
+          if constexpr (std::is_void_v<R>) {
+            run();
+            return give();
+          } else {
+            R result = run();
+            give();
+            return result;
+          }
+        }
+      return run();
     }
   }
   template <class Fn, class... A>
@@ -204,8 +219,13 @@ class CompiledFunction {
   template <class R, class Fn, class... A>
   R run_recorded(const Fn& f, const jit::Arguments& argument, A&... a) const {
     std::tuple<std::remove_cvref_t<A>...> own(a...);
+    const auto numbers = [&] { return std::apply([](const auto&... x) { return jit::numbers_of(x...); }, own); };
+    [[maybe_unused]] std::vector<std::int64_t> before;
+    if constexpr (jit::have_numbers<A...>) before = numbers();
     jit::RecordedCall recorder(state_->segments, argument, holds);
     const auto finish = [&] {
+      if constexpr (jit::have_numbers<A...>)
+        if (numbers() != before) jit::give_numbers(own, state_->options.name, where_, a...);
       std::apply([&](auto&... x) { (jit::note_left<A>(recorder, x), ...); }, own);
       recorder.finish(state_->options.name, where_);
     };
@@ -229,7 +249,9 @@ Text explain(const CompiledFunction<F>& f) {
 template <class F>
   requires(!jit::Module<std::remove_cvref_t<F>>)
 auto compile(F f, CompileOptions options = {}, SourceLine at = here()) {
-  static_assert(detail::is_known<F>() || jit::is_frozen<F>,
+  static_assert(!std::is_function_v<std::remove_pointer_t<F>>,
+                "tt::compile: a pointer says at run time which function it is, and what is compiled must be known: write a lambda that calls it");
+  static_assert(detail::is_known<F>() || jit::is_frozen<F> || std::is_function_v<std::remove_pointer_t<F>>,
                 "tt::compile: this function captures variables, and what is compiled must be known: pass them as arguments, or fix "
                 "them with tt::frozen(f)");
   if constexpr (!detail::captures_nothing<F> && detail::is_known<F>()) return CompiledFunction<Frozen<F>>(frozen(static_cast<F&&>(f)), options, at);  // a transform, with its options

@@ -208,6 +208,7 @@ class Recorder : public detail::CaptureMode {
   std::unique_ptr<StepList> list_;
   const std::uint64_t number_;  ///< of this capture
   static DispatchState& state() { return DispatchState::of_this_thread(); }
+  bool began_with_gradients() const { return state_before_.grad_enabled; }
 
   // ---- Tensors and values
   bool is_recorded(const Tensor& t, SourceLine at) const {

@@ -4,6 +4,8 @@
 // microsecond and builds no graph.
 //   SegmentRecorder r(store, arguments, holds);   result = f(...);   r.finish("f", at);
 #pragma once
+#include <algorithm>
+
 #include "tt/dispatch/direct_call.hpp"
 #include "tt/jit/recorder.hpp"
 #include "tt/jit/segments.hpp"
@@ -23,7 +25,14 @@ class SegmentRecorder final : public Recorder {
 
   inline void record(Call& c) override;
   inline void need(const Tensor& t, const char* op, SourceLine at, detail::Use use) override;
+  void will_need_history(const Tensor& t) override {
+    if (is_recorded(t, {})) cuts_.push_back(list_->value(static_cast<int>(t.impl().trace_id)).step + 1);
+  }
   inline void varies(const char* op, SourceLine at) override { break_at({}, op, at); }
+  void end_graph(const char* op, SourceLine at) override {
+    break_at({}, op, at);
+    flush();
+  }
   inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   inline void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
   void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
@@ -35,6 +44,8 @@ class SegmentRecorder final : public Recorder {
   inline bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
 
   // ---- for segments
+  /// Was a Tensor that the function has made changed in place, as a buffer that it fills? Then the tape keeps a copy of what it was for a program that reads it.
+  bool may_change_again(const Tensor& t) const { return t.impl().trace_id < 0 && made_here(t) && !t.impl().is_number && t.version() > 0; }
   /// Runs one step through the dispatcher.
   void run_step(int step);
   /// Updates come last: until then their values are kept.
@@ -65,6 +76,7 @@ class SegmentRecorder final : public Recorder {
   std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
   std::vector<std::pair<const Tensor*, Tensor>> defined_;  ///< undefined ones
   std::vector<Mark> marks_;
+  std::vector<int> cuts_;  ///< steps before which a program ends: see will_need_history
   std::vector<const Storage*> exposed_;  ///< some may have ended
 
   /// A Tensor for the next value, which the last step makes.
@@ -79,6 +91,7 @@ class SegmentRecorder final : public Recorder {
   void run_at_once(Call& c, const char* why);
   bool is_foreign(const Tensor& t) const;
   bool conflicts(const Tensor& t) const;
+  bool hangs_on_others(int value, int first) const;
   void break_at(const Tensor& t, const char* op, SourceLine at, const char* why = "");
   void flush();
   void mark_needed();
@@ -285,6 +298,23 @@ inline Tensor SegmentRecorder::variable(const Tensor& t) {
   v.impl().requires_grad = true;
   return v;
 }
+/// Does a value hang on what requires a gradient and is older than step `first`?
+inline bool SegmentRecorder::hangs_on_others(int value, int first) const {
+  std::vector<char> read(list_->values.size(), 0);
+  read[static_cast<std::size_t>(value)] = 1;
+  for (int i = list_->count() - 1; i >= first; --i) {
+    const Step& s = list_->step(i);
+    bool reads = false;
+    for (int k = 0; k < s.results; ++k) reads = reads || read[static_cast<std::size_t>(s.result + k)];
+    if (!reads || s.detached || s.kind == StepKind::variable) continue;
+    for (int k = 0; k < s.operands; ++k) {
+      const int o = list_->operand(s, k);
+      if (list_->value(o).step >= first) read[static_cast<std::size_t>(o)] = 1;
+      else if (list_->value(o).tensor.impl().requires_grad && !(s.op && s.op->cuts_history)) return true;
+    }
+  }
+  return false;
+}
 inline bool SegmentRecorder::gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) {
   bool recorded = value.impl().trace_id >= 0;
   for (int k = 0; k < count; ++k) recorded = recorded && variables[k].impl().trace_id >= 0;
@@ -293,11 +323,13 @@ inline bool SegmentRecorder::gradients(const Tensor& value, const Tensor* variab
     TT_THROW(Error(describe({.mistake = Mistake::gradient_of_non_scalar, .op = "grad", .a = value.shape()})));
   list_gradients(value, variables, count);
   bool required = false;
+  int first = list_->count();
   for (int k = 0; k < count; ++k) {
-    const Step& made = list_->step(list_->value(static_cast<int>(variables[k].impl().trace_id)).step);
-    required = required || list_->value(list_->operand(made, 0)).tensor.impl().requires_grad;
+    const int at = list_->value(static_cast<int>(variables[k].impl().trace_id)).step;
+    if (at < first) first = at;
+    required = required || list_->value(list_->operand(list_->step(at), 0)).tensor.impl().requires_grad;
   }
-  required = required && state().grad_enabled;
+  required = (required || hangs_on_others(static_cast<int>(value.impl().trace_id), first)) && state().grad_enabled;
   for (int k = 0; k < count; ++k) {
     result[k] = make(variables[k].dtype(), variables[k].impl().shape, nullptr, variables[k].device());
     result[k].impl().requires_grad = required;
@@ -342,27 +374,49 @@ inline void SegmentRecorder::mark_needed() {
 }
 
 inline void SegmentRecorder::flush() {
-  if (list_->steps.empty()) return list_->clear();
+  if (list_->steps.empty()) {
+    cuts_.clear();
+    return list_->clear();
+  }
   struct Clear {
-    StepList& list;
-    ~Clear() { list.clear(); }
+    SegmentRecorder& r;
+    ~Clear() {
+      r.list_->clear();
+      r.cuts_.clear();
+    }
   };
   const detail::PauseCapture pause;
-  const Clear clear{*list_};
+  const Clear clear{*this};
   mark_needed();
   int begin = 0;
   const int end = list_->count();
-  bool whole = true;
+  std::sort(cuts_.begin(), cuts_.end());
+  bool whole = cuts_.empty();
   for (const Mark& m : marks_) whole = whole && m.first < 0;
   if (!whole) keep_updates();
+  std::erase_if(cuts_, [&](int at) {  // not between a gradient and what it is taken by: these are one program
+    for (int i = at; i < end; ++i)
+      if (const Step& s = list_->step(i); s.kind == StepKind::gradients)
+        for (int k = 1; k < s.operands; ++k)
+          if (list_->value(list_->operand(s, k)).step < at) return true;
+    return false;
+  });
+  auto cut = cuts_.begin();
+  const auto run_until = [&](int stop, bool last) {
+    for (; cut != cuts_.end() && *cut < stop; ++cut) {
+      store_.run(*this, begin, *cut, false);
+      if (*cut > begin) begin = *cut;
+    }
+    store_.run(*this, begin, stop, last);
+  };
   for (Mark& m : marks_) {
     if (m.first < 0) continue;
-    store_.run(*this, begin, m.first, false);
+    run_until(m.first, false);
     make_variables(m);
     begin = m.first + m.count;
     m = {};
   }
-  store_.run(*this, begin, end, true);
+  run_until(end, true);
   write_updates(0, begin);
   make_views();
 }
@@ -397,6 +451,7 @@ inline void SegmentRecorder::make_views() {
     Tensor made;
     Call c{s.op, argument, 1, &a, &made, s.at, {}};
     Dispatcher::get().call(c);
+    if (value.real.defined() && list_->updates.empty()) autograd::swap_histories(made.impl(), value.real.impl());  // a later program has read that
     adopt(value.tensor, made);
   }
 }

@@ -1,5 +1,7 @@
 // Definitions of segments.hpp: how a segment is found and compiled, and how it runs.
 #pragma once
+#include <algorithm>
+
 #include "tt/jit/graph_builder.hpp"
 #include "tt/jit/segment_recorder_inl.hpp"
 
@@ -397,6 +399,17 @@ TT_INLINE Segment* SegmentStore::add(SegmentRecorder& r, int begin, int end, con
   return segments_.insert(hash, std::move(s));
 }
 
+/// A copy whose axes stand in memory as those of t.
+inline Tensor copied_as_it_lies(const Tensor& t) {
+  const detail::MemoryOrder order(t);
+  if (order.is_row_major() || !order.has_no_gaps(t)) return t.clone();
+  IntList there, back = IntList(t.impl().shape);
+  for (int d = 0; d < t.dim(); ++d) {
+    there.push_back(order.axis[d]);
+    back[order.axis[d]] = d;
+  }
+  return t.permute(there).clone().permute(back);
+}
 TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool last) {
   if (begin >= end) return;
   const auto reading = segments_.read();
@@ -408,6 +421,13 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
     spare.keep(own.release());
     return;
   }
+  for (int k = 0; key.taped && k < key.inputs.count(); ++k)
+    if (r.may_change_again(key.inputs[k]) && std::find(key.updated.begin(), key.updated.end(), k) == key.updated.end()) {
+      const autograd::StepMode mode(true);
+      Value& v = r.list().value(key.input_value[static_cast<std::size_t>(k)]);
+      v.real = copied_as_it_lies(key.inputs[k]);
+      key.inputs.tensor[k] = &v.real;
+    }
   for (SizeFacts as_numbers;;) {
     const Guards guards(key.inputs, nullptr, as_numbers);
     describe(r, begin, end, guards, key);

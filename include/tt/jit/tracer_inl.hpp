@@ -4,6 +4,8 @@
 // at, and is a value of the list too.
 //   Tracer t("f", guards, options, arguments, count);   Tensor y = f(t.next());   t.returned(y);   t.finish(result).graph
 #pragma once
+#include <exception>
+
 #include "tt/jit/body_regions.hpp"
 #include "tt/jit/capture_inl.hpp"
 #include "tt/jit/graph_builder.hpp"
@@ -27,6 +29,7 @@ class Tracer final : public Recorder {
   inline void record(Call& c) override;
   inline void need(const Tensor& t, const char* op, SourceLine at, detail::Use use) override;
   inline void varies(const char* op, SourceLine at) override { stop({}, op, at); }
+  void end_graph(const char* op, SourceLine at) override { stop({}, op, at); }
   void may_be_written(const Tensor& t) override {
     std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
   }
@@ -122,6 +125,7 @@ class Tracer final : public Recorder {
   std::vector<char> detaches_before_;
   Text broken_;  ///< what the first graph break says, though the function may have caught it
   SourceLine broken_at_{};
+  std::exception_ptr thrown_;  ///< at a Tensor from outside, though the function may have caught it
   const std::uint64_t exceptions_before_ = detail::exceptions_made;
   Recording recording_;
   SharedResults results_;
@@ -237,9 +241,14 @@ inline int Tracer::value_from_outside(const Tensor& t, SourceLine at) {
   if (const int value = known(t); value >= 0) return value;
   if (is_constant(t)) return add_constant(t);
   if (made_here(t)) stop(t, "a Tensor that the function makes, which is no constant:", at);
-  if (options_.holds) throw TensorMet{t};
-  need_no_tangent(t, at);
-  refuse_foreign(t, at);
+  try {
+    if (options_.holds) throw TensorMet{t};
+    need_no_tangent(t, at);
+    refuse_foreign(t, at);
+  } catch (...) {
+    thrown_ = std::current_exception();
+    throw;
+  }
 }
 
 inline void Tracer::record(Call& c) {
@@ -250,6 +259,7 @@ inline void Tracer::record(Call& c) {
   detail::check_external(c);
   list_call(c, values_of(c), detaches_);
   const bool required = requires_gradient(c) && state().grad_enabled;
+  if (required && !began_with_gradients() && detaches_before_.empty()) stop(c[0], "EnableGrad, in a call under NoGrad, before an op", c.at);
   record_last(c.result);
   for (int k = 0; k < c.op->results; ++k) c.result[k].impl().requires_grad = required && is_floating(c.result[k].dtype());
   if (!c.op->is_view) return keep_order(c);
@@ -338,7 +348,7 @@ inline const detail::TensorImpl* Tracer::steps_to(const Tensor& t, std::vector<V
   for (std::size_t k = list_->views.size(); k-- > 0;)
     if (const View& v = list_->views[k]; &list_->value(v.value).tensor.impl() == at) {
       const Step& made = list_->step(list_->value(v.value).step);
-      steps.insert(steps.begin(), {made.op, list_->attributes(made)});
+      steps.insert(steps.begin(), {made.op, list_->attributes(made), made.grad_enabled});
       at = v.base_impl;
     }
   return at;
@@ -402,7 +412,8 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   output_given(false);
   for (const int id : builder_.effects) g.output(id);  // behind all that is read of what the graph gives
   recording_.guards = builder_.take_guards(options_.guards_sizes, detail::exceptions_made != exceptions_before_);  // one that the function caught may hang on any size
-  if (!broken_.empty()) throw GraphBreak{broken_, broken_at_};  // which the function caught
+  if (thrown_) std::rethrow_exception(thrown_);  // which the function caught
+  if (!broken_.empty()) throw GraphBreak{broken_, broken_at_};
   if (g.failure) TT_THROW(Error(describe(g.failure)));
   recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
   recording_.graph = builder_.finished(argument_.on_tape());

@@ -5,6 +5,7 @@
 //   auto [y, dy] = tt::jvp(f, x, dx);
 #pragma once
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "tt/autograd/dual.hpp"
@@ -126,9 +127,12 @@ class VmapCall {
   };
   int out_dim(std::size_t result) const { return options_.out_dims.dims[options_.out_dims.dims.size() == 1 ? 0 : result]; }
   Tensor placed(const Tensor& t, std::size_t result) const { return moved_axis(t, 0, out_dim(result), "vmap", at_); }
-  void check_out_dims(std::size_t results) const {
-    if (const std::size_t given = options_.out_dims.dims.size(); given != 1 && given != results)
-      TT_THROW(Error(Text("tt::vmap: ") << given << " out_dims for " << results << " results." << at_));
+  void check_results(const R& result) const {
+    const std::size_t given = options_.out_dims.dims.size(), results = leaves_of(result).size();
+    bool all = results > 0;
+    each_leaf(result, [&](const Tensor& t) { all = all && t.defined(); });
+    if (!all) TT_THROW(Error(Text("tt::vmap: the function gives ") << (results > 0 ? "a Tensor that is undefined." : "no Tensor.") << at_));
+    if (given != 1 && given != results) TT_THROW(Error(Text("tt::vmap: ") << given << " out_dims for " << results << " results." << at_));
   }
   R in_chunks() {
     const std::int64_t n = examples_[0]->size(0, at_);
@@ -138,6 +142,8 @@ class VmapCall {
     for (const bool mapped : mapped_) own.in_dims.push_back(mapped ? InDim(0) : InDim(none));
     std::vector<std::vector<Tensor>> parts;
     R like{};
+    std::optional<Draws> draws;  // of which every chunk has the same
+    if (options_.randomness == "same") draws.emplace(options_.randomness, at_);
     for (std::int64_t begin = 0; begin < n; begin += options_.chunk_size) {
       const std::int64_t end = begin + options_.chunk_size < n ? begin + options_.chunk_size : n;
       R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }));
@@ -145,6 +151,7 @@ class VmapCall {
       parts.resize(leaves.size());
       for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
       like = std::move(part);
+      if (draws) draws->next_example();
     }
     std::size_t k = 0;
     return with_leaves(std::move(like), [&](const Tensor&) {
@@ -168,7 +175,6 @@ class VmapCall {
       like = record_body(seeds_, true);
     }
     std::vector<Tensor> result(leaves_of(like).size());
-    check_out_dims(result.size());
     capture_mode->transform({TransformCall::vmap, examples_.data(), static_cast<int>(examples_.size()), result.data(), static_cast<int>(result.size()), at_});
     std::size_t next = 0;
     return with_leaves(like, [&](const Tensor&) {
@@ -182,6 +188,7 @@ class VmapCall {
     const std::tuple<A...> stand_ins = examples([&](const Tensor& t) { return capture_mode->region_input(t, true); });
     if (seeds.defined()) example_run->recorded_seeds = example_run->kind == ExampleRun::Kind::different ? capture_mode->region_input(seeds, true) : seeds;
     const R like = std::apply(f_, stand_ins);
+    check_results(like);
     region.close(like);
     return like;
   }
@@ -194,13 +201,13 @@ class VmapCall {
       R result = std::apply(f_, examples([&](const Tensor& t) {
         return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_));
       }));
+      if (row == 0) check_results(result);
       const std::vector<const Tensor*> leaves = leaves_of(result);
       parts.resize(leaves.size());
       for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
       like = std::move(result);
       draws.next_example();
     }
-    check_out_dims(parts.size());
     std::size_t next = 0;
     return with_leaves(std::move(like), [&](const Tensor&) {
       const std::size_t k = next++;
@@ -227,8 +234,8 @@ struct VmapRun {
 
 struct KeepsNothing {};
 /// A function that is captured and compiled where it is called on its own, and recorded where a capture runs. Of Arrays and symbols it is `Symbolic`. What is compiled is kept: once for
-/// all objects of a type that says everything, with an object and its copies where there are options. A function that holds variables of its callers' is captured at each call, as those may
-/// change; tt::compile(tt::frozen(f)) keeps such a one.
+/// all objects of a type that says everything, with an object and its copies where there are options. A function that holds variables of its callers', or has met a Tensor that is no argument,
+/// is captured at each call, as those may change; tt::compile(tt::frozen(f)) keeps such a one. Numbers outside of the function and its arguments are those of the first call.
 template <class Run, class Symbolic>
 class CompiledTransform {
  public:
@@ -245,12 +252,11 @@ class CompiledTransform {
     if (capture_mode) return run_(a...);
     if constexpr (by_type) {
       static const Compiled kept = compiled();
-      return kept(a...);
+      if (!kept.holds_tensors()) return kept(a...);
     } else if constexpr (with_object) {
-      return (*kept_)(a...);
-    } else {
-      return compiled()(a...);
+      if (!kept_->holds_tensors()) return (*kept_)(a...);
     }
+    return compiled()(a...);
   }
   template <class... A>
     requires(is_symbolic<A> && ...)
@@ -312,12 +318,19 @@ struct JvpRun {
   }
 
  private:
-  /// By duals; inside of other duals' level, or of a capture that has no regions, by the tape.
+  /// By duals; inside of other duals' level by the tape. A capture that has no regions ends its graph before.
   template <class R, class A>
   std::pair<R, R> at_once(const A& primals, const A& tangents) const {
-    if (capture_mode || autograd::dual_level()) {
+    if (autograd::dual_level()) {
       const TangentMap<F, A> map(f, primals);
       return {map.value, map(tangents)};
+    }
+    if (capture_mode) {
+      capture_mode->end_graph("jvp", at);
+      const PauseCapture pause;
+      const std::pair<R, R> made = at_once<R>(primals, tangents);
+      for (const R* r : {&made.first, &made.second}) each_leaf(*r, [](const Tensor& t) { stamp(t); });
+      return made;
     }
     const DualLevel level;
     const std::vector<const Tensor*> along = leaves_of(tangents);

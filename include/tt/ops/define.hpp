@@ -34,6 +34,7 @@ struct OpInfo {
   const char* schema = nullptr;     ///< of an elementwise op whose operands are not called input and other, or have defaults
   bool effect = false;              ///< of an op with a kernel: what it does counts, not only what it gives. Its calls are not merged, left out or moved past each other
   bool widens = true;               ///< an op over graphs is given narrow floats in their compute dtype, and its results are rounded once
+  bool rounds_as_input = false;     ///< and these are of its first operand's dtype, if that is a narrow float, whatever the others are
   bool elementwise = false;         ///< an op over graphs that computes each element of its results from those of its operands, broadcast to one shape, in that place
   const char* arguments = nullptr;  ///< of an op over graphs: what it is given, see functional/structured.hpp
 };

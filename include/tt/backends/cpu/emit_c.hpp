@@ -39,7 +39,7 @@ class CEmitter : KernelText {
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
-  Vec<char> staged_;        // of each instruction of the plan: its 16-bit float is a float, of a block that is converted as a whole
+  Vec<char> staged_;        // of each instruction of the plan: its 16-bit float is a float, its boolean or narrow integer an int, of a block that is converted as a whole
   bool stages_ = false;     // some kernel does
 
   void kernel(int number) {
@@ -97,16 +97,20 @@ class CEmitter : KernelText {
     before_store_ = "";
   }
 
-  // ---- blocks of 16-bit floats
+  // ---- blocks of narrow elements
   static constexpr int staged_columns = 64;
-  /// Of a load, does what is loaded become a float, and of a store, was it one, before anything else? bf16 only where it is `reduced`: elsewhere compilers
+  /// Does a loop over 16 columns of a reduction read elements of 8 or 16 bits? gcc 12 makes vectors of 8 bytes of all that is in such a loop.
+  static bool narrows_group(const Instruction& x, bool reduced) { return x.op == Op::load && reduced && (x.dtype == DType::boolean || (is_narrow(x.dtype) && !is_floating(x.dtype))); }
+  /// Those; and 16-bit floats: of a load, does what is loaded become a float, and of a store, was it one, before anything else? bf16 only where it is `reduced`: elsewhere compilers
   /// make vectors of its conversion.
   bool can_be_staged(int s, int at, bool reduced) const {
     const Instruction& x = plan_->instructions[at];
     const DType d = x.dtype;
-    if (x.op == Op::load ? d != DType::f16 && !(reduced && d == DType::bf16) : x.op != Op::store || d != DType::f16) return false;
+    const bool integer = narrows_group(x, reduced);
+    if (!integer && (x.op == Op::load ? d != DType::f16 && !(reduced && d == DType::bf16) : x.op != Op::store || d != DType::f16)) return false;
     const Access& a = plan_->accesses[x.access];
     if (a.column != Extent(1) || a.column_terms > 0 || a.tiled || other_order(s, at)) return false;
+    if (integer) return true;
     const int half = x.op == Op::load ? x.result : x.a;
     for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i) {
       const Instruction& y = plan_->instructions[i];
@@ -126,14 +130,16 @@ class CEmitter : KernelText {
         const Instruction& x = plan_->instructions[i];
         staged_[i] = 1;
         any = true;
+        if (!is_floating(x.dtype)) continue;
+        stages_ = true;
         for (int j = k_->segment[s]; j < k_->segment[s + 1]; ++j) {
           const Instruction& y = plan_->instructions[j];
           if (x.op == Op::load ? is_cast(y, x.dtype, DType::f32) && y.a == x.result : is_cast(y, DType::f32, x.dtype) && y.result == x.a) staged_[j] = 1;
         }
       }
-    if (!any) return false;
-    for (const DType d : {DType::f16, DType::bf16}) need_conversions(d);
-    return stages_ = true;
+    if (stages_)
+      for (const DType d : {DType::f16, DType::bf16}) need_conversions(d);
+    return any;
   }
   template <class F>
   void each_staged(int s, Op op, const F& f) {
@@ -147,8 +153,9 @@ class CEmitter : KernelText {
       each_staged(s, op, [&](const Instruction& x) {
         if (known[x.access]) return;
         known[x.access] = 1;
-        kernels_ << indent << "float h" << x.access << '[' << columns << "];\n";
-        if (op == Op::load) kernels_ << indent << "f32_of_" << name(x.dtype) << "(h" << x.access << ", x" << x.access << " + w, m);\n";
+        kernels_ << indent << (is_floating(x.dtype) ? "float h" : "int h") << x.access << '[' << columns << "];\n";
+        if (!is_floating(x.dtype)) kernels_ << indent << "EACH for (i64 j = 0; j < m; ++j) h" << x.access << "[j] = x" << x.access << "[w + j];\n";
+        else if (op == Op::load) kernels_ << indent << "f32_of_" << name(x.dtype) << "(h" << x.access << ", x" << x.access << " + w, m);\n";
       });
   }
   void end_block(int s, const char* indent) {
@@ -159,7 +166,7 @@ class CEmitter : KernelText {
     if (!staged_[i]) return t;
     const Instruction& x = plan_->instructions[i];
     if (x.op == Op::store) return t << 'h' << x.access << "[i - w] = " << reg(DType::f16, x.a);
-    t << "const float " << reg(x.dtype, x.result) << " = ";
+    t << (is_floating(x.dtype) ? "const float " : "const int ") << reg(x.dtype, x.result) << " = ";
     if (x.op == Op::load) return t << 'h' << x.access << "[i - w]";
     return t << reg(x.from, x.a);
   }

@@ -12,7 +12,10 @@ constexpr const char* c_head(bool has_fma) {
 #define FMA_f64(a, b, c) ((a) * (b) + (c))
 )";
 }
-inline constexpr const char* c_prelude = R"(#define FN static inline __attribute__((always_inline))
+inline constexpr const char* c_prelude = R"(#ifndef __clang__ /* gcc 12 makes no vectors of loops over columns that it has merged with those of the next row */
+#pragma GCC optimize ("no-loop-unroll-and-jam")
+#endif
+#define FN static inline __attribute__((always_inline))
 typedef unsigned char u8;
 typedef signed char i8;
 typedef unsigned short u16;
@@ -31,7 +34,7 @@ FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ ((i64)1 << 63 | zero
 /* gcc 12 takes vectors of (double)(float)x for x, unless something is in between */
 #define F64_F32(x) ((double)f32_bits(bits_f32(x) | zero))
 #define BACK(n) ((n) | zero)
-/* c ? a : b, by a byte of 0 or 1 */
+/* c ? a : b, by a number that is 0 or 1 */
 FN double CHOOSE_f64(i64 c, double a, double b) { return f64_bits((bits_f64(a) & -c) | (bits_f64(b) & ~-c)); }
 FN i64 CHOOSE_i64(i64 c, i64 a, i64 b) { return (a & -c) | (b & ~-c); }
 /* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */

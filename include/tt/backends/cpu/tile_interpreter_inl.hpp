@@ -35,6 +35,7 @@ struct TileProgram::Worker {
   TileStep* steps = nullptr;         // of the kernel's instructions
   std::byte** registers = nullptr;   // a register is its own tile, or memory read or written in place
   TileLayout* layout = nullptr;      // of registers
+  bool kept_in_tiles = false;        // rows of scratch are tiles, once several rows went together
   std::byte **own = nullptr, **own_row = nullptr;  // the tiles; those of values of several rows
   std::byte *row_tiles = nullptr, *kept_tiles = nullptr;
 
@@ -268,6 +269,7 @@ struct TileProgram::Worker {
   int last_segment() const { return 2 * k->sweeps; }
 
   void prepare() {
+    kept_in_tiles = false;
     const TileRegisters numbers(*k);
     std::size_t each = 0;
     for (int d = 0; d < dtype_count; ++d)
@@ -374,9 +376,11 @@ struct TileProgram::Worker {
     registers[x.out] = own[x.out];
     layout[x.out] = {};
     if (x.in_place && (n % width == 0 || !x.access->guarded)) registers[x.out] = from;
-    else if (!x.whole && x.stride == 0 && x.access->column_terms == 0) repeat_vector(x, from - (x.access->tiled ? 0 : bytes(x, col)));
+    else if (repeats_vector(x)) repeat_vector(x, from - (x.access->tiled ? 0 : bytes(x, col)));
     else load(x, own[x.out], from, col, n);
   }
+  /// Is a load one element along a row, in a tile of its own, and does who reads it take a vector again and again?
+  static bool repeats_vector(const TileStep& x) { return x.kind == TileStep::Kind::load && !x.whole && x.access->column == Extent(0) && x.access->column_terms == 0; }
   /// An element beside all columns.
   void repeat_vector(const TileStep& x, const std::byte* from) {
     layout[x.out].kind = TileLayout::Kind::repeated;
@@ -405,15 +409,15 @@ struct TileProgram::Worker {
   /// On n rows that go together.
   void call_on_rows(const TileStep& x, std::byte* to, std::int64_t n, std::int64_t columns) {
     const std::int64_t row_bytes = columns * size_of(is_comparison(x.x->op) ? x.x->from : x.x->dtype);
-    TileRows rows{.count = n};
+    TileRows several{.count = n};
     bool lie_apart = false;
-    for (int k = 0; const int r : {x.a, x.b, x.c, x.d}) {
+    for (int operand_number = 0; const int r : {x.a, x.b, x.c, x.d}) {
       const TileLayout& l = layout[r];
-      rows.single[k] = l.kind == TileLayout::Kind::row_values;
-      rows.apart[k++] = l.kind == TileLayout::Kind::tile ? row_bytes : l.apart;
+      several.single[operand_number] = l.kind == TileLayout::Kind::row_values;
+      several.apart[operand_number++] = l.kind == TileLayout::Kind::tile ? row_bytes : l.apart;
       lie_apart = lie_apart || l.kind >= TileLayout::Kind::rows;
     }
-    if (lie_apart) call(x, to, columns, &rows);
+    if (lie_apart) call(x, to, columns, &several);
     else call(x, to, n * columns);
   }
   void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
@@ -510,7 +514,7 @@ struct TileProgram::Worker {
   void rows() {
     const std::int64_t first_row = range.first(SplitAxis::rows), count = range.last(SplitAxis::rows, value(k->rows)),
                        first = range.first(SplitAxis::cols), columns = range.last(SplitAxis::cols, value(k->cols));
-    if (k->tile == 0 && first == 0 && count - first_row > 1 && columns > 0 && columns <= tile_elements) {
+    if (k->tile == 0 && first == 0 && (count - first_row > 1 || kept_in_tiles) && columns > 0 && columns <= tile_elements) {
       rows_together(first_row, count, columns);
       return;
     }
@@ -633,6 +637,7 @@ struct TileProgram::Worker {
   }
   /// Rows of scratch become tiles.
   void prepare_together(std::int64_t columns) {
+    kept_in_tiles = true;
     int kept = 0;
     for (int s = 1; s <= last_segment(); s += 2)
       for (TileStep* x = begin(s); x != end(s); ++x) {
@@ -736,7 +741,7 @@ struct TileProgram::Worker {
       if (x->kind == TileStep::Kind::call) {
         std::byte* const direct = x->direct >= 0 ? whole(steps[x->direct], row, col, all, columns) : nullptr;
         std::byte* const to = direct ? direct : own[x->out];
-        if (x->by_rows) call_on_rows(*x, to, n, columns);
+        if (x->reads_rows) call_on_rows(*x, to, n, columns);
         else call(*x, to, all);
       } else if (x->kind == TileStep::Kind::load) {
         std::byte* const from = x->in_place ? whole(*x, row, col, all, columns) : nullptr;
@@ -755,7 +760,7 @@ struct TileProgram::Worker {
       return;
     }
     const bool plain = x.access->column_terms == 0;
-    if (plain && x.stride == 0 && x.linear && x.row_stride == 0 && !x.whole) repeat_vector(x, address(x, row, 0));
+    if (repeats_vector(x) && x.linear && x.row_stride == 0) repeat_vector(x, address(x, row, 0));
     else if (plain && x.stride == 0 && x.linear && x.row_stride == 0)  // one element for all
       detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(to, address(x, row, 0), n * columns); });
     else if (plain && x.stride == 0)

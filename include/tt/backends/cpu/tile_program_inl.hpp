@@ -161,12 +161,12 @@ TT_INLINE void TileProgram::find_place_of_row(TileStep& take, const TileStep& pl
   take.of_row = take.of_row_value || (!before && places.kind == TileStep::Kind::load && places.access->column == Extent(0) && places.access->column_terms == 0);
 }
 /// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of
-/// rows, and loads that may be the same for all rows, keep theirs.
+/// rows, and loads that may be the same for all rows or along them, keep theirs.
 TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
   const TileRegisters numbers(k);
   const auto passes = [&](int i, int s) {
     const Instruction& x = plan_.instructions[i];
-    return x.result >= 0 && on_columns(k, s) && !is_reduction(x.op) && (x.op != Op::load || plan_.accesses[x.access].term_count > 0);
+    return x.result >= 0 && on_columns(k, s) && !is_reduction(x.op) && (x.op != Op::load || (plan_.accesses[x.access].term_count > 0 && plan_.accesses[x.access].column != Extent(0)));
   };
   Vec<int> made_by(numbers.none() + 1, -1), last_use(numbers.none() + 1, -1), uses(numbers.none() + 1, 0);
   int kept = 0;
@@ -211,9 +211,7 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
   for (int s = 0; s <= 2 * k.sweeps; ++s)
     for (int i = k.segment[s]; on_columns(k, s) && i < k.segment[s + 1]; ++i) {
       TileStep& step = steps_[i];
-      if (step.kind != TileStep::Kind::call) continue;
-      step.by_rows = false;
-      for (int r : {step.a, step.b, step.c, step.d}) step.by_rows = step.by_rows || (r != numbers.none() && steps_[made_by[r]].by_rows);
+      for (int r : {step.a, step.b, step.c, step.d}) step.reads_rows = step.reads_rows || (step.kind == TileStep::Kind::call && r != numbers.none() && steps_[made_by[r]].by_rows);
     }
   Vec<int> busy_until, size;  // of tiles that are shared
   for (int s = 0; s <= 2 * k.sweeps; ++s) {

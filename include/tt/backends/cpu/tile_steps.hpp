@@ -58,7 +58,8 @@ struct TileStep {
   bool of_row_value = false;  ///< and that is computed once a row
   bool spread = false;   ///< a row's value that is used beside columns
   bool whole = false;    ///< what must be a tile there: who reads it takes no repeated operands
-  bool by_rows = false;  ///< what may stay where it lies where several rows go together, as its readers take TileRows; a call: that may read such
+  bool by_rows = false;  ///< a load or a row's value that may stay where it lies where several rows go together, as all that reads it beside columns takes TileRows
+  bool reads_rows = false;  ///< a call that reads such
   bool of_products = false;  ///< a sum of a * b, whose multiplication is no step of its own
   bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
   int out = 0, a = 0, b = 0, c = 0, d = 0;  ///< registers; the last one for those that are not there
