@@ -1029,10 +1029,10 @@ TEST_CASE("numbers that a function changes among its arguments are changed at ea
   }
 }
 TEST_CASE("a function that catches everything does not hide what its capture has met") {
-  static const Tensor outside = tt::ones({3});
+  static const Tensor elsewhere = tt::ones({3});
   const auto f = tt::compile([](const Tensor& x) {
     try {
-      return x + outside;
+      return x + elsewhere;
     } catch (...) {
       return x * 0;
     }

@@ -2,8 +2,6 @@
 // flows into a value is summed as in a fused program, bit for bit.
 #pragma once
 
-#include <unordered_set>
-
 #include "tt/autograd/history.hpp"
 
 #if TT_DEFINES(autograd)
@@ -26,7 +24,7 @@ class LeafTable {
   struct Entry {
     const TapeNode* leaf = nullptr;
     Pending* pending = nullptr;
-    bool captured = false;
+    bool captured = false;  ///< or only seen
   };
   Entry& operator[](const TapeNode* leaf) {
     if (2 * used_ >= entry_.size()) grow();
@@ -301,13 +299,13 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
     TT_THROW(Error(Text("tt: a view of a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
 }
 TT_INLINE bool hangs_on_others(const Tensor& value, const std::vector<Tensor>& variables) {
-  std::unordered_set<const TapeNode*> seen{nullptr};
-  for (const Tensor& v : variables) seen.insert(edge_of(v).node);
+  LeafTable seen;
+  for (const Tensor& v : variables) seen[edge_of(v).node].captured = true;
   std::vector<const TapeNode*> stack{edge_of(value).node};
   while (!stack.empty()) {
     const TapeNode* const n = stack.back();
     stack.pop_back();
-    if (!seen.insert(n).second) continue;
+    if (!n || std::exchange(seen[n].captured, true)) continue;
     if (n->kind == &accumulate_kind) return true;
     for (int k = 0; k < n->edges; ++k) stack.push_back(n->edge[k].node);
   }

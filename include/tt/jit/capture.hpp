@@ -211,8 +211,12 @@ Recording record(const F& f, const char* name, const Guards& guards, const Trace
     each_leaf(*result, [&](Tensor& t) { run.returned(t); });
     kept = result;
   }
-  std::shared_ptr<const void> left;
-  if constexpr (have_numbers<A...>)
+  const auto note = [&] { std::apply([&](auto&... x) { (note_left<A>(run, x), ...); }, traced); };
+  if constexpr (!have_numbers<A...>) {
+    note();
+    return run.finish(kept);
+  } else {
+    std::shared_ptr<const void> left;
     if (std::apply([](const auto&... x) { return numbers_of(x...); }, traced) != numbers_of(a...)) {
       std::tuple<std::remove_cvref_t<A>...> own(a...);
       std::apply([&](auto&... to) { give_numbers(traced, name, {}, to...); }, own);  // throws now rather than behind each call
@@ -220,10 +224,11 @@ Recording record(const F& f, const char* name, const Guards& guards, const Trace
       std::apply([](auto&... x) { (each_leaf(x, [](Tensor& t) { t = Tensor(); }), ...); }, *copy);
       left = copy;
     }
-  std::apply([&](auto&... x) { (note_left<A>(run, x), ...); }, traced);
-  Recording r = run.finish(kept);
-  r.left = std::move(left);
-  return r;
+    note();
+    Recording r = run.finish(kept);
+    r.left = std::move(left);
+    return r;
+  }
 }
 
 /// Records a function on stand-ins. Throws SizesNeeded where sizes must be numbers.

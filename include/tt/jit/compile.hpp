@@ -184,20 +184,20 @@ class CompiledFunction {
       if (argument.may_have_tangents && !c->takes_duals()) return op_by_op<R>(f, a...);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
       argument.add_constants(c->recording.constants);
-      const auto run = [&] { return jit::run<R>(c->recording, c->run, argument, sizes, !now.on_tape() && !now.in_inference_mode(), name, where_); };
+      const bool plain = !now.on_tape() && !now.in_inference_mode();
       if constexpr (jit::have_numbers<A...>)
         if (c->recording.left) {
           const auto give = [&] { jit::give_numbers(*static_cast<const std::tuple<std::remove_cvref_t<A>...>*>(c->recording.left.get()), name, where_, a...); };
           if constexpr (std::is_void_v<R>) {
-            run();
+            jit::run<R>(c->recording, c->run, argument, sizes, plain, name, where_);
             return give();
           } else {
-            R result = run();
+            R result = jit::run<R>(c->recording, c->run, argument, sizes, plain, name, where_);
             give();
             return result;
           }
         }
-      return run();
+      return jit::run<R>(c->recording, c->run, argument, sizes, plain, name, where_);
     }
   }
   template <class Fn, class... A>
@@ -220,7 +220,7 @@ class CompiledFunction {
   R run_recorded(const Fn& f, const jit::Arguments& argument, A&... a) const {
     std::tuple<std::remove_cvref_t<A>...> own(a...);
     const auto numbers = [&] { return std::apply([](const auto&... x) { return jit::numbers_of(x...); }, own); };
-    [[maybe_unused]] std::vector<std::int64_t> before;
+    [[maybe_unused]] std::conditional_t<jit::have_numbers<A...>, std::vector<std::int64_t>, int> before{};
     if constexpr (jit::have_numbers<A...>) before = numbers();
     jit::RecordedCall recorder(state_->segments, argument, holds);
     const auto finish = [&] {

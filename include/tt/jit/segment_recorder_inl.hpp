@@ -321,7 +321,6 @@ inline bool SegmentRecorder::gradients(const Tensor& value, const Tensor* variab
   if (!recorded) return false;  // a graph break lies between them
   if (value.numel() != 1)
     TT_THROW(Error(describe({.mistake = Mistake::gradient_of_non_scalar, .op = "grad", .a = value.shape()})));
-  list_gradients(value, variables, count);
   bool required = false;
   int first = list_->count();
   for (int k = 0; k < count; ++k) {
@@ -330,6 +329,7 @@ inline bool SegmentRecorder::gradients(const Tensor& value, const Tensor* variab
     required = required || list_->value(list_->operand(list_->step(at), 0)).tensor.impl().requires_grad;
   }
   required = (required || hangs_on_others(static_cast<int>(value.impl().trace_id), first)) && state().grad_enabled;
+  list_gradients(value, variables, count);
   for (int k = 0; k < count; ++k) {
     result[k] = make(variables[k].dtype(), variables[k].impl().shape, nullptr, variables[k].device());
     result[k].impl().requires_grad = required;

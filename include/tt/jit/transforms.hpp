@@ -5,7 +5,6 @@
 //   auto [y, dy] = tt::jvp(f, x, dx);
 #pragma once
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "tt/autograd/dual.hpp"
@@ -142,8 +141,8 @@ class VmapCall {
     for (const bool mapped : mapped_) own.in_dims.push_back(mapped ? InDim(0) : InDim(none));
     std::vector<std::vector<Tensor>> parts;
     R like{};
-    std::optional<Draws> draws;  // of which every chunk has the same
-    if (options_.randomness == "same") draws.emplace(options_.randomness, at_);
+    std::unique_ptr<Draws> draws;  // of which every chunk has the same
+    if (options_.randomness == "same") draws = std::make_unique<Draws>(options_.randomness, at_);
     for (std::int64_t begin = 0; begin < n; begin += options_.chunk_size) {
       const std::int64_t end = begin + options_.chunk_size < n ? begin + options_.chunk_size : n;
       R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }));
