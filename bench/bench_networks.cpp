@@ -1,11 +1,10 @@
 // The networks of tests/networks.hpp: us of value and all gradients on one thread, by the tape and compiled. Beside it, from the same folder:
 //   python3 tests/data/record_networks.py --time
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 
 #include "../tests/networks.hpp"
+#include "stopwatch.hpp"
 
 namespace {
 
@@ -24,18 +23,7 @@ void row(const networks::Case& c) {
       return Network(weights, in);
     })(v, x);
   }, {.wait = true});
-  const auto median = [](const auto& run) {
-    for (int k = 0; k < 5; ++k) run();
-    std::vector<double> us;
-    for (int k = 0; k < 41; ++k) {
-      const auto begun = std::chrono::steady_clock::now();
-      run();
-      us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count());
-    }
-    std::sort(us.begin(), us.end());
-    return us[us.size() / 2];
-  };
-  const double eager = median([&] { (void)gradient(c.weights, c.inputs); }), compiled = median([&] { (void)step(c.weights, c.inputs); });
+  const double eager = bench::microseconds([&] { (void)gradient(c.weights, c.inputs); }, 41), compiled = bench::microseconds([&] { (void)step(c.weights, c.inputs); }, 41);
   std::printf("%-12s %10.1f %10.1f\n", c.name.c_str(), eager, compiled);
   std::fflush(stdout);
 }

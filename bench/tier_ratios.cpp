@@ -1,8 +1,6 @@
 // Compiled kernels beside the interpreter (tier 1 and tier 0 of tt::compile) on one thread: named ops alone and reduced, dtypes as they are stored, and random programs of ops, masks, casts and reductions.
 // Where compiled C takes longer, the host compiler has made no vectors of a loop, or short ones.
 //   tier_ratios [PROGRAMS [SEED]]      lines: ratio, us of tier 0, us of tier 1, what
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -11,28 +9,18 @@
 
 #include <tt/tt.hpp>
 
+#include "stopwatch.hpp"
+
 namespace {
 
 using tt::DType;
 using tt::Tensor;
 
-template <class F>
-double microseconds(const F& f) {
-  f();
-  std::vector<double> t;
-  for (int k = 0; k < 15; ++k) {
-    const auto begin = std::chrono::steady_clock::now();
-    f();
-    t.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
-  }
-  std::sort(t.begin(), t.end());
-  return t[t.size() / 4];
-}
 /// Prints f's line; of those that take longer compiled only, if `slow_only`.
 template <class F, class... A>
 bool compare(const std::string& name, const F& f, bool slow_only, const A&... a) {
   const auto interpreted = tt::compile(tt::frozen(f), {.tier = 0}), compiled = tt::compile(tt::frozen(f), {.wait = true});
-  const double tier0 = microseconds([&] { (void)interpreted(a...); }), tier1 = microseconds([&] { (void)compiled(a...); });
+  const double tier0 = bench::microseconds([&] { (void)interpreted(a...); }, 15, 0.25), tier1 = bench::microseconds([&] { (void)compiled(a...); }, 15, 0.25);
   const bool slow = tier1 > 1.25 * tier0;
   if (slow || !slow_only) std::printf("%s %6.2f %9.1f %9.1f  %s\n", slow ? "slow" : "    ", tier1 / tier0, tier0, tier1, name.c_str());
   return slow;

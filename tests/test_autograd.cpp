@@ -785,3 +785,11 @@ TEST_CASE("everything is freed") {
   for (int k = 0; k < 10; ++k) everything();
   CHECK(tt::cpu_memory_stats().allocated == before);
 }
+
+namespace {
+struct WholeParts {
+  static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x.to(DType::i64); }
+  static Tensors backward(tt::FunctionContext&, const Tensors&) { return {Tensor()}; }
+};
+}  // namespace
+TEST_CASE("integers that a function of one's own gives require no gradient") { CHECK_FALSE(tt::apply_function<WholeParts>(f32_leaf({1, 2})).requires_grad()); }

@@ -941,6 +941,12 @@ TEST_CASE("gradients by what a program made inside, hooks there, and several bac
   CHECK(same(by_intermediate, w));
   CHECK(tt::allclose(tt::compile(inner_steps)(w), inner_steps(w)));
   CHECK(same(hook, w));
+  CHECK(same([](const Tensor& v) {
+    const Tensor h = v * 3, l = (h * h).sum();
+    h.retain_grad();
+    l.backward();
+    return h.grad().clone();
+  }, w));
   CHECK(same(two_losses, w, x));
   CHECK(tt::allclose(tt::compile(adversaries)(w, x), adversaries(w, x)));
   CHECK(same(view, w));

@@ -452,3 +452,10 @@ TEST_CASE("what a checkpoint draws is the same in backward, and later draws are 
   CHECK(same_bits(tt::rand({4}), before));
   CHECK(same_bits(tt::rand({4}), behind));
 }
+TEST_CASE("map of what gives no Tensor") {
+  const auto f = tt::compile([](const Tensor& x) {
+    (void)tt::map([](const Tensor&) { return 5; }, x);
+    return x * 2;
+  });
+  CHECK(same_bits(f(tt::ones({3})), tt::full({3}, 2.0)));
+}

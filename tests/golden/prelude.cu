@@ -13,6 +13,7 @@ FN i64 bits_f64(double x) { return __double_as_longlong(x); }
 FN double f64_bits(i64 x) { return __longlong_as_double(x); }
 #define BACK(n) (n)
 #define CHOOSE_f64(c, a, b) ((c) ? (a) : (b))
+#define CHOOSE_i32(c, a, b) ((c) ? (a) : (b))
 #define CHOOSE_i64(c, a, b) ((c) ? (a) : (b))
 #define BOUND_f32(x) (x)
 #define BOUND_f64(x) (x)
@@ -46,8 +47,8 @@ FN i64 min_i64(i64 a, i64 b) { return a < b ? a : b; }
 /* gcc 12 takes (float)(int)x for trunc(x), which is -0 above -1: there it gets 0 */
 FN float whole_f32(float x) { return abs_f32(x) < 1 ? 0 : x; }
 FN double whole_f64(double x) { return abs_f64(x) < 1 ? 0 : x; }
-FN int i32_f32(float x) { const int in = (x >= -0x1p31f) & (x < 0x1p31f), w = (int)(in ? whole_f32(x) : 0); return (w & -in) | ((int)0x80000000 & (in - 1)); }
-FN int i32_f64(double x) { const int in = (x >= -0x1p31) & (x < 0x1p31), w = (int)(in ? whole_f64(x) : 0); return (w & -in) | ((int)0x80000000 & (in - 1)); }
+FN int i32_f32(float x) { const int in = (x >= -0x1p31f) & (x < 0x1p31f); return CHOOSE_i32(in, (int)(in ? whole_f32(x) : 0), (int)0x80000000); }
+FN int i32_f64(double x) { const int in = (x >= -0x1p31) & (x < 0x1p31); return CHOOSE_i32(in, (int)(in ? whole_f64(x) : 0), (int)0x80000000); }
 FN i64 i64_f32(float x) { const int in = (x >= -0x1p63f) & (x < 0x1p63f); return CHOOSE_i64(in, (i64)(in ? whole_f32(x) : 0), (i64)1 << 63); }
 FN i64 i64_f64(double x) { const int in = (x >= -0x1p63) & (x < 0x1p63); return CHOOSE_i64(in, (i64)(in ? whole_f64(x) : 0), (i64)1 << 63); }
 #define IADD_i32(a, b) ((int)((unsigned)(a) + (unsigned)(b)))

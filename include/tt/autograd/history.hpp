@@ -31,10 +31,11 @@ inline bool& anomaly_detection() {
 /// When the first Tensor asks for a gradient.
 TT_INLINE void register_tape();
 
-/// The place of `t` on the tape is asked for: a captured Tensor has none before its graph has run.
+/// Said of all Tensors that gradients are asked for by, before the first one is needed: a captured program ends at each.
 inline void will_need_history(const Tensor& t) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->will_need_history(t);
 }
+/// The place of `t` on the tape is asked for: a captured Tensor has none before its graph has run.
 inline void need_history(const Tensor& t, const char* op) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
 }

@@ -48,9 +48,9 @@ class CaptureMode {
   /// `op` needs elements of `t`, or its place on the tape: they are there afterwards, or this
   /// throws. Without a line: that of the op that made the Tensor.
   virtual void need(const Tensor& t, const char* op, SourceLine at, Use use = Use::reads) = 0;
-  /// What comes next is not recorded: all that was is to be there.
-  virtual void end_graph(const char* op, SourceLine at) = 0;
-  /// Before it is: gradients will be asked for that flow through this Tensor, so no program may have it inside.
+  /// `op`, which comes next, is not recorded: all that was is there afterwards, or this throws.
+  virtual void break_graph(const char* op, SourceLine at) = 0;
+  /// Gradients will be asked for by this Tensor, so no program may have it inside.
   virtual void will_need_history(const Tensor&) {}
   /// `op` gives something else at every call: a graph ends here, or this throws.
   virtual void varies(const char* op, SourceLine at) = 0;

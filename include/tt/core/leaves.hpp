@@ -10,26 +10,31 @@
 
 namespace tt::detail {
 
-template <class T>
-constexpr bool has_leaves();
-template <class T>
-inline constexpr bool all_have_leaves = false;
-template <class... T>
-inline constexpr bool all_have_leaves<std::tuple<T&...>> = (has_leaves<std::remove_cv_t<T>>() && ...);
-
+/// Is a value made of numbers, and Tensors if these count, alone?
+template <class T, bool Tensors>
+constexpr bool is_made_of_leaves();
+template <bool Tensors, class T>
+inline constexpr bool all_are_made_of_leaves = false;
+template <bool Tensors, class... T>
+inline constexpr bool all_are_made_of_leaves<Tensors, std::tuple<T&...>> = (is_made_of_leaves<std::remove_cv_t<T>, Tensors>() && ...);
+template <class T, bool Tensors>
+constexpr bool is_made_of_leaves() {
+  if constexpr (std::is_same_v<T, Tensor>) return Tensors;
+  else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return true;
+  else if constexpr (ParameterStruct<T>) return all_are_made_of_leaves<Tensors, decltype(leaves(std::declval<T&>()))>;
+  else if constexpr (requires { std::tuple_size<T>::value; })
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (is_made_of_leaves<std::remove_cv_t<std::tuple_element_t<I, T>>, Tensors>() && ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (requires(T& a) { std::begin(a); std::end(a); })
+    return is_made_of_leaves<std::remove_cvref_t<decltype(*std::begin(std::declval<T&>()))>, Tensors>();
+  else if constexpr (PlainStruct<T>) return all_are_made_of_leaves<Tensors, decltype(with_members(std::declval<T&>(), Tie{}))>;
+  else return false;
+}
 /// Can each_leaf walk through it?
 template <class T>
 constexpr bool has_leaves() {
-  if constexpr (std::is_same_v<T, Tensor> || std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return true;
-  else if constexpr (ParameterStruct<T>) return all_have_leaves<decltype(leaves(std::declval<T&>()))>;
-  else if constexpr (requires { std::tuple_size<T>::value; })
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (has_leaves<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
-  else if constexpr (requires(T& a) { std::begin(a); std::end(a); })
-    return has_leaves<std::remove_cvref_t<decltype(*std::begin(std::declval<T&>()))>>();
-  else if constexpr (PlainStruct<T>) return all_have_leaves<decltype(with_members(std::declval<T&>(), Tie{}))>;
-  else return false;
+  return is_made_of_leaves<T, true>();
 }
 
 /// f(each Tensor), in order; numbers are passed over.
@@ -65,30 +70,11 @@ void each_number(const A& a, const F& f) {
   }
 }
 
-template <class T>
-constexpr bool holds_no_tensor();
-template <class T>
-inline constexpr bool none_holds_tensors = false;
-template <class... T>
-inline constexpr bool none_holds_tensors<std::tuple<T&...>> = (holds_no_tensor<std::remove_cv_t<T>>() && ...);
-template <class T>
-constexpr bool holds_no_tensor() {
-  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return true;
-  else if constexpr (std::is_same_v<T, Tensor> || ParameterStruct<T>) return false;
-  else if constexpr (requires { std::tuple_size<T>::value; })
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (holds_no_tensor<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
-  else if constexpr (requires(T& a) { std::begin(a); std::end(a); })
-    return holds_no_tensor<std::remove_cvref_t<decltype(*std::begin(std::declval<T&>()))>>();
-  else if constexpr (PlainStruct<T>) return none_holds_tensors<decltype(with_members(std::declval<T&>(), Tie{}))>;
-  else return false;
-}
 /// What is no Tensor in `from`, given to `to`; false: a list of Tensors has another length there.
 template <class A>
 bool take_numbers(A& to, const A& from) {
   if constexpr (std::is_same_v<A, Tensor> || ParameterStruct<A> || std::is_empty_v<A>) return true;
-  else if constexpr (holds_no_tensor<A>()) {
+  else if constexpr (is_made_of_leaves<A, false>()) {
     if constexpr (std::is_copy_assignable_v<A>) to = from;
     return true;
   } else if constexpr (requires { std::tuple_size<A>::value; }) {

@@ -238,7 +238,7 @@ class Tensor {
     return size_of_axis(impl_->shape.code[k], k, at);
   }
   std::int64_t stride(int axis, SourceLine at = here()) const {
-    if (detail::capture_mode && impl().trace_id >= 0 && (impl_->is_view || !impl_->contiguous)) [[unlikely]] detail::capture_mode->need(*this, "stride", at);  // those of arguments that have gaps are symbols
+    need_layout(impl().is_view || !impl_->contiguous, "stride", at);  // those of arguments that have gaps are symbols
     look_at_sizes(at);  // a product of them
     return impl().stride[checked_axis(axis)];
   }
@@ -256,11 +256,11 @@ class Tensor {
   Size nbytes(SourceLine at = here()) const { return numel(at) * element_size(); }
   /// Elements between the begin of the storage and the first one.
   std::int64_t storage_offset() const {
-    if (detail::capture_mode && impl().trace_id >= 0) [[unlikely]] detail::capture_mode->need(*this, "storage_offset", {});
+    need_layout(true, "storage_offset");
     return detail::offset_in_storage(*impl_);
   }
   bool is_contiguous() const {
-    need_layout("is_contiguous");
+    need_layout(impl().is_view, "is_contiguous");
     return impl().contiguous;
   }
   bool is_floating_point() const { return is_floating(dtype()); }
@@ -1068,8 +1068,8 @@ class Tensor {
     return Size(value, detail::capture_mode->size_of(*this, axis), detail::capture_mode->capture_number, at);
   }
   /// Recorded views are dense; how they would lie is known where they are made.
-  void need_layout(const char* op, SourceLine at = {}) const {
-    if (detail::capture_mode && impl().is_view && impl_->trace_id >= 0) [[unlikely]] detail::capture_mode->need(*this, op, at);
+  void need_layout(bool unknown, const char* op, SourceLine at = {}) const {
+    if (detail::capture_mode && unknown && impl().trace_id >= 0) [[unlikely]] detail::capture_mode->need(*this, op, at);
   }
   void look_at_sizes(SourceLine at) const {
     for (int k = 0; detail::capture_mode && k < dim(); ++k) (void)std::int64_t{size(k, at)};

@@ -29,7 +29,7 @@ class SegmentRecorder final : public Recorder {
     if (is_recorded(t, {})) cuts_.push_back(list_->value(static_cast<int>(t.impl().trace_id)).step + 1);
   }
   inline void varies(const char* op, SourceLine at) override { break_at({}, op, at); }
-  void end_graph(const char* op, SourceLine at) override {
+  void break_graph(const char* op, SourceLine at) override {
     break_at({}, op, at);
     flush();
   }
@@ -374,10 +374,6 @@ inline void SegmentRecorder::mark_needed() {
 }
 
 inline void SegmentRecorder::flush() {
-  if (list_->steps.empty()) {
-    cuts_.clear();
-    return list_->clear();
-  }
   struct Clear {
     SegmentRecorder& r;
     ~Clear() {
@@ -387,13 +383,11 @@ inline void SegmentRecorder::flush() {
   };
   const detail::PauseCapture pause;
   const Clear clear{*this};
+  if (list_->steps.empty()) return;
   mark_needed();
   int begin = 0;
   const int end = list_->count();
   std::sort(cuts_.begin(), cuts_.end());
-  bool whole = cuts_.empty();
-  for (const Mark& m : marks_) whole = whole && m.first < 0;
-  if (!whole) keep_updates();
   std::erase_if(cuts_, [&](int at) {  // not between a gradient and what it is taken by: these are one program
     for (int i = at; i < end; ++i)
       if (const Step& s = list_->step(i); s.kind == StepKind::gradients)
@@ -401,6 +395,9 @@ inline void SegmentRecorder::flush() {
           if (list_->value(list_->operand(s, k)).step < at) return true;
     return false;
   });
+  bool whole = cuts_.empty();
+  for (const Mark& m : marks_) whole = whole && m.first < 0;
+  if (!whole) keep_updates();
   auto cut = cuts_.begin();
   const auto run_until = [&](int stop, bool last) {
     for (; cut != cuts_.end() && *cut < stop; ++cut) {

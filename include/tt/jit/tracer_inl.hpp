@@ -29,7 +29,7 @@ class Tracer final : public Recorder {
   inline void record(Call& c) override;
   inline void need(const Tensor& t, const char* op, SourceLine at, detail::Use use) override;
   inline void varies(const char* op, SourceLine at) override { stop({}, op, at); }
-  void end_graph(const char* op, SourceLine at) override { stop({}, op, at); }
+  void break_graph(const char* op, SourceLine at) override { stop({}, op, at); }
   void may_be_written(const Tensor& t) override {
     std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
   }

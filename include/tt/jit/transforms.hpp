@@ -325,7 +325,7 @@ struct JvpRun {
       return {map.value, map(tangents)};
     }
     if (capture_mode) {
-      capture_mode->end_graph("jvp", at);
+      capture_mode->break_graph("jvp", at);
       const PauseCapture pause;
       const std::pair<R, R> made = at_once<R>(primals, tangents);
       for (const R* r : {&made.first, &made.second}) each_leaf(*r, [](const Tensor& t) { stamp(t); });

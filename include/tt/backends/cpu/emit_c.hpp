@@ -99,6 +99,7 @@ class CEmitter : KernelText {
 
   // ---- blocks of narrow elements
   static constexpr int staged_columns = 64;
+  static const char* block_type(DType d) { return is_floating(d) ? "float" : "int"; }
   /// Does a loop over 16 columns of a reduction read elements of 8 or 16 bits? gcc 12 makes vectors of 8 bytes of all that is in such a loop.
   static bool narrows_group(const Instruction& x, bool reduced) { return x.op == Op::load && reduced && (x.dtype == DType::boolean || (is_narrow(x.dtype) && !is_floating(x.dtype))); }
   /// Those; and 16-bit floats: of a load, does what is loaded become a float, and of a store, was it one, before anything else? bf16 only where it is `reduced`: elsewhere compilers
@@ -153,7 +154,7 @@ class CEmitter : KernelText {
       each_staged(s, op, [&](const Instruction& x) {
         if (known[x.access]) return;
         known[x.access] = 1;
-        kernels_ << indent << (is_floating(x.dtype) ? "float h" : "int h") << x.access << '[' << columns << "];\n";
+        kernels_ << indent << block_type(x.dtype) << " h" << x.access << '[' << columns << "];\n";
         if (!is_floating(x.dtype)) kernels_ << indent << "EACH for (i64 j = 0; j < m; ++j) h" << x.access << "[j] = x" << x.access << "[w + j];\n";
         else if (op == Op::load) kernels_ << indent << "f32_of_" << name(x.dtype) << "(h" << x.access << ", x" << x.access << " + w, m);\n";
       });
@@ -166,7 +167,7 @@ class CEmitter : KernelText {
     if (!staged_[i]) return t;
     const Instruction& x = plan_->instructions[i];
     if (x.op == Op::store) return t << 'h' << x.access << "[i - w] = " << reg(DType::f16, x.a);
-    t << (is_floating(x.dtype) ? "const float " : "const int ") << reg(x.dtype, x.result) << " = ";
+    t << "const " << block_type(x.dtype) << ' ' << reg(x.dtype, x.result) << " = ";
     if (x.op == Op::load) return t << 'h' << x.access << "[i - w]";
     return t << reg(x.from, x.a);
   }

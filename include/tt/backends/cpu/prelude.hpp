@@ -36,6 +36,7 @@ FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ ((i64)1 << 63 | zero
 #define BACK(n) ((n) | zero)
 /* c ? a : b, by a number that is 0 or 1 */
 FN double CHOOSE_f64(i64 c, double a, double b) { return f64_bits((bits_f64(a) & -c) | (bits_f64(b) & ~-c)); }
+FN int CHOOSE_i32(int c, int a, int b) { return (a & -c) | (b & ~-c); }
 FN i64 CHOOSE_i64(i64 c, i64 a, i64 b) { return (a & -c) | (b & ~-c); }
 /* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */
 #define BOUND_f32(x) f32_bits(bits_f32(x) | zero)

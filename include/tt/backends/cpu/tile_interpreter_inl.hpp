@@ -308,13 +308,8 @@ struct TileProgram::Worker {
   void find_direct(int s) {
     using Kind = TileStep::Kind;
     for (TileStep* x = begin(s); x != end(s); ++x) {
-      const bool may_lie = (x->kind == Kind::load || x->kind == Kind::store || x->of_row) && x->access->column_terms == 0;
-      if (!may_lie || (x->stride != 1 && x->stride != 0)) {
-        if (x->kind == Kind::load) x->by_rows = false;
-        continue;
-      }
-      bool alone = true;
-      for (const TileStep* y = begin(s); y != end(s); ++y)
+      bool alone = (x->kind == Kind::load || x->kind == Kind::store || x->of_row) && x->access->column_terms == 0 && (x->stride == 1 || x->stride == 0);
+      for (const TileStep* y = begin(s); alone && y != end(s); ++y)
         if ((y->kind == Kind::store || (y->reads() && x->kind == Kind::store)) && y != x && buffer(y->access->buffer) == buffer(x->access->buffer))
           alone = false;
       if (x->kind == Kind::load) x->by_rows = x->by_rows && alone;
@@ -411,10 +406,10 @@ struct TileProgram::Worker {
     const std::int64_t row_bytes = columns * size_of(is_comparison(x.x->op) ? x.x->from : x.x->dtype);
     TileRows several{.count = n};
     bool lie_apart = false;
-    for (int operand_number = 0; const int r : {x.a, x.b, x.c, x.d}) {
+    for (int place = 0; const int r : {x.a, x.b, x.c, x.d}) {
       const TileLayout& l = layout[r];
-      several.single[operand_number] = l.kind == TileLayout::Kind::row_values;
-      several.apart[operand_number++] = l.kind == TileLayout::Kind::tile ? row_bytes : l.apart;
+      several.single[place] = l.kind == TileLayout::Kind::row_values;
+      several.apart[place++] = l.kind == TileLayout::Kind::tile ? row_bytes : l.apart;
       lie_apart = lie_apart || l.kind >= TileLayout::Kind::rows;
     }
     if (lie_apart) call(x, to, columns, &several);

@@ -28,6 +28,7 @@ FN i64 bits_f64(double x) { return __double_as_longlong(x); }
 FN double f64_bits(i64 x) { return __longlong_as_double(x); }
 #define BACK(n) (n)
 #define CHOOSE_f64(c, a, b) ((c) ? (a) : (b))
+#define CHOOSE_i32(c, a, b) ((c) ? (a) : (b))
 #define CHOOSE_i64(c, a, b) ((c) ? (a) : (b))
 #define BOUND_f32(x) (x)
 #define BOUND_f64(x) (x)
