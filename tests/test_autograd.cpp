@@ -207,6 +207,10 @@ TEST_CASE("a graph runs once unless it is retained") {
   CHECK(contains(twice, "tt::backward: the graph was freed by an earlier backward"));
   CHECK(contains(twice, "Pass retain_graph = true there?"));
   CHECK(contains(twice, "test_autograd.cpp"));
+  const Tensor nothing_saved = (x + x * 3).sum();
+  nothing_saved.backward();
+  nothing_saved.backward();
+  CHECK(numbers(x.grad()) == Numbers{16, 20});
 }
 
 TEST_CASE("backward refuses what has no gradient") {
@@ -518,6 +522,18 @@ TEST_CASE("hooks see gradients and may change them") {
   CHECK(seen == Numbers{10, 18});
   CHECK(numbers(x.grad()) == Numbers{100, 180});
   CHECK(message([] { tt::register_hook(tt::ones({1}), {}); }) == "tt::register_hook: the Tensor does not require a gradient.");
+  int calls = 0;
+  const Tensor z = f32_leaf({1});
+  const unsigned looks = z.register_hook([&](const Tensor&) { ++calls; });
+  const unsigned doubles = z.register_hook([](const Tensor& g) { return g * 2; });
+  z.sum().backward();
+  z.remove_hook(doubles);
+  z.sum().backward();
+  CHECK(numbers(z.grad()) == Numbers{3});
+  z.remove_hook(looks);
+  z.sum().backward();
+  CHECK(calls == 2);
+  CHECK(contains(message([&] { z.remove_hook(looks); }), "tt::remove_hook: this Tensor has no such hook."));
   const Tensor y = x * 2;
   tt::register_hook(y, [](const Tensor& g) { return g.sum(); });
   CHECK(contains(message([&] { (y * y).sum().backward(); }), "tt::backward: a hook turned a gradient of f32 (2,) into one of f32 ()"));
@@ -539,6 +555,101 @@ TEST_CASE("retain_grad keeps the gradient of what is no leaf") {
   }
   y.backward();  // the Tensor that asked is no more
   CHECK(numbers(x.grad()) == Numbers{11, 19});
+}
+TEST_CASE("what retain_grad keeps is behind all hooks, of the Tensor as it is then, summed, and may be set") {
+  const Tensor x = f32_leaf({1, 2});
+  Tensor h = x * 2;
+  h.retain_grad();
+  h.register_hook([](const Tensor& g) { return g * 10; });
+  (h * 3).sum().backward(Tensor(), true);
+  CHECK(numbers(h.grad()) == Numbers{30, 30});
+  h.set_grad(Tensor());
+  h.mul_(5);
+  const Tensor y = (h * h).sum();  // h is 10 and 20
+  y.backward(Tensor(), true);
+  CHECK(numbers(h.grad()) == Numbers{20, 40});
+  y.backward();
+  CHECK(numbers(h.grad()) == Numbers{40, 80});
+  Tensor second = x * 1;
+  second.retain_grad();
+  (second * second).sum().backward(Tensor(), false, true);
+  CHECK(second.grad().requires_grad());
+  CHECK(contains(message([&] { (x * 1).set_grad(Tensor()); }), "only leaves have a grad, and Tensors with retain_grad()"));
+}
+TEST_CASE("what no gradient hangs on is not kept, and may change") {
+  const Tensor x = f32_leaf({1, 2}), w = f32_leaf({3, 4});
+  Tensor mask = tt::ones({2}), image = tt::ones({2}) * 5;
+  const Tensor y = (x * 2 + image / w.detach() + mask.clone() * w).sum(), z = image * w;
+  Tensor h = x * 1;
+  const Tensor scaled = h * mask;  // h is not read
+  h.mul_(7);
+  scaled.sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{1, 1});
+  image.add_(1);  // which the gradient of w reads
+  CHECK(contains(message([&] { z.sum().backward(); }), "was changed in place after it was saved"));
+  y.backward();
+  CHECK(numbers(x.grad()) == Numbers{3, 3});
+}
+TEST_CASE("hooks are removed by themselves, of their Tensor alone, and what is retained goes with its Tensor") {
+  const Tensor x = f32_leaf({1, 2});
+  int calls = 0;
+  unsigned once = 0;
+  once = x.register_hook([&](const Tensor&) {
+    ++calls;
+    x.remove_hook(once);
+  });
+  (x * 2).sum().backward();
+  (x * 2).sum().backward();
+  CHECK(calls == 1);
+  Tensor h = x * 2;
+  const unsigned before = h.register_hook([&](const Tensor&) { calls += 10; });
+  h.mul_(2);
+  const unsigned behind = h.register_hook([&](const Tensor&) { calls += 100; });
+  CHECK(before != behind);
+  CHECK(contains(message([&] { h.remove_hook(before); }), "this Tensor has no such hook"));
+  h.sum().backward();
+  CHECK(calls == 111);
+  Tensor line = x * 1;
+  line.retain_grad();
+  line.unsqueeze_(0);
+  (line * 3).sum().backward();
+  CHECK(numbers(line.grad()) == Numbers{3, 3});
+  Tensor leaf = x * 1;
+  leaf.retain_grad();
+  leaf.detach_();
+  leaf.requires_grad_();
+  (leaf * 5).sum().backward();
+  CHECK(numbers(leaf.grad()) == Numbers{5, 5});
+  Tensor given = tt::ones({2});
+  Tensor kept = x * 1;
+  kept.retain_grad();
+  kept.backward(given);
+  given.fill_(9);
+  CHECK(numbers(kept.grad()) == Numbers{1, 1});
+  Tensor wide = f32_leaf({1, 2});
+  wide.set_grad(tt::ones({1}).expand({2}));
+  (wide * 2).sum().backward();
+  CHECK(numbers(wide.grad()) == Numbers{3, 3});
+  const std::int64_t bytes = tt::cpu_memory_stats().allocated;
+  for (int k = 0; k < 3; ++k) {
+    const Tensor y = x * 2;
+    y.retain_grad();
+    (y * y).sum().backward(Tensor(), false, true);
+    const_cast<Tensor&>(x).set_grad(Tensor());
+  }
+  CHECK(tt::cpu_memory_stats().allocated - bytes < 4096);
+}
+TEST_CASE("a gradient is added to where it is: buffers and handles see the sum") {
+  const Tensor all = tt::zeros({4});
+  Tensor a = f32_leaf({1, 2}), b = f32_leaf({3, 4});
+  a.set_grad(all.slice(0, 0, 2));
+  b.set_grad(all.slice(0, 2, 4));
+  (a * b).sum().backward();
+  (a * b).sum().backward();
+  CHECK(numbers(all) == Numbers{6, 8, 2, 4});
+  (a * a * b).sum().backward(Tensor(), false, true);  // on the tape: as before, a new one
+  CHECK(numbers(all) == Numbers{6, 8, 2, 4});
+  CHECK(numbers(a.grad()) == Numbers{12, 24});
 }
 
 TEST_CASE("anomaly detection names the op and the line") {

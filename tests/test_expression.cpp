@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <sstream>
 #include <type_traits>
 #include <vector>
 
 #include "arrays.hpp"
+#include "tt/core/print.hpp"
 #include "tt/expr/expression.hpp"
 #include "tt/ops/operators.hpp"
 
@@ -490,6 +492,14 @@ TEST_CASE("mean, var, logsumexp, softmax and their edges") {
   const Array<float, 3> holed{1, std::numeric_limits<float>::quiet_NaN(), 3};
   CHECK(std::isnan(tt::eval(tt::amax(holed)).item()));
   CHECK(tt::eval(tt::argmax<0>(holed)).item() == 1);
+}
+
+TEST_CASE("an expression prints as what it is evaluated to") {
+  const Array<float, 2> a{1, 2};
+  std::ostringstream own, evaluated;
+  own << a * 2 + 1 << ' ' << tt::sum(a);
+  evaluated << tt::eval(a * 2 + 1) << ' ' << 3.0f;
+  CHECK(own.str() == evaluated.str());
 }
 
 TEST_CASE("an expression without axes is a number, as an Array without axes is") {

@@ -63,9 +63,59 @@ TEST_CASE("numbers and expressions are arguments") {
   const auto f = tt::fuse([](auto a, auto s, auto n) { return a * s + n; });
   for (float s : {2.0f, -0.5f})
     CHECK(each_is(f(x, s, 1), [&](auto i) { return x.data()[i] * s + 1; }));
-  static_assert(std::is_same_v<decltype(f(x, 2.0, 1)), Array<double, 9>>);
+  const auto type_of = [](const auto& y) { return tt::dtype_of<typename std::remove_cvref_t<decltype(y)>::value_type>; };
+  const auto times = tt::fuse([](auto a, auto b) { return a * b; });
+  const Array<double> single{0.5};
+  const Array<std::int32_t, 2> whole{1, 2};
+  CHECK(type_of(f(x, 2.0, 1)) == tt::DType::f32);  // torch.result_type: a number, or what has no axes, widens nothing within its category
+  CHECK(type_of(times(x, single)) == tt::DType::f32);
+  CHECK(type_of(tt::eval(x * single)) == tt::DType::f32);
+  CHECK(type_of(times(whole, 0.5)) == tt::DType::f32);
+  CHECK(type_of(times(whole, single)) == tt::DType::f64);
+  CHECK(type_of(times(whole, std::int64_t{5})) == tt::DType::i32);
+  CHECK(type_of(times(Array<float>{2}, single)) == tt::DType::f64);
+  CHECK(type_of(times(Array<float>{2}, 0.5)) == tt::DType::f32);
+  CHECK(type_of(times(0.5f, 2.0)) == tt::DType::f64);
+  CHECK(type_of(tt::fuse([](auto a, auto s) { return tt::pow(a, s); })(x, 0.5)) == tt::DType::f32);
+  CHECK(type_of(tt::fuse([](auto a, auto s) { return tt::hypot(a, s); })(x, 0.5)) == tt::DType::f32);
+  CHECK(type_of(tt::fuse([](auto a, auto s) { return tt::atan2(a, s); })(whole, 0.5)) == tt::DType::f32);
+  Array<float, 2> w{1, 2};
+  tt::fuse([](auto& p, auto g, auto rate) { p = p - rate * g; })(w, Array<float, 2>{1, 1}, 0.5);
+  CHECK(w(0) == 0.5f);
   CHECK(each_is(f(x + x, 1.0f, std::int64_t{0}), [&](auto i) { return x.data()[i] * 2; }));
   CHECK(each_is(f(Array<float, 9>(x), 4.0f, 0), [&](auto i) { return x.data()[i] * 4; }));
+}
+
+TEST_CASE("ops with options, called on Arrays") {
+  const Array<float, 2, 4> a{{1, 2, 3, 4}, {5, 6, 7, 9}}, b{{0, 1, 1, 0}, {1, 1, 0, 0}};
+  const Array<float, 2, 4> p = tt::sigmoid(a);
+  CHECK(tt::eval(tt::argmax(a)).item() == 7);
+  CHECK(tt::eval(tt::argmin(a)).item() == 0);
+  CHECK(same_bits(tt::eval(tt::flip<1>(a)), tt::eval(tt::fliplr(a))));
+  CHECK(same_bits(tt::eval(tt::nansum<0>(a)), tt::eval(tt::sum<0>(a))));
+  CHECK(tt::eval(tt::kl_div(a, b)).item() == -2);
+  CHECK(same_bits(tt::eval(tt::glu<{.dim = 0}>(a)), tt::eval(tt::slice<0, 0, 1>(a) * tt::sigmoid(tt::slice<0, -1, 1>(a)))));
+  const auto fused = [](const auto& f, const auto& own, const auto&... x) { CHECK(same_bits(tt::fuse(f)(x...), tt::eval(own))); };
+  fused([](auto x) { return tt::glu(x, -1); }, tt::glu(a), a);
+  fused([](auto x, auto y) { return tt::binary_cross_entropy(x, y); }, tt::binary_cross_entropy(p, b), p, b);
+  fused([](auto x, auto y) { return tt::cosine_similarity(x, y); }, tt::cosine_similarity(a, b), a, b);
+  fused([](auto x, auto y) { return tt::pairwise_distance(x, y); }, tt::pairwise_distance(a, b), a, b);
+  fused([](auto x, auto y) { return tt::cdist(x, y); }, tt::cdist(a, b), a, b);
+  fused([](auto x) { return tt::pdist(x); }, tt::pdist(a), a);
+  fused([](auto x) { return tt::polygamma(1, x); }, tt::polygamma<1>(a), a);
+  fused([](auto x, auto y) { return tt::poisson_nll_loss(x, y); }, tt::poisson_nll_loss(a, b), a, b);
+  fused([](auto x, auto y) { return tt::gaussian_nll_loss(x, y, x); }, tt::gaussian_nll_loss(a, b, a), a, b);
+  fused([](auto x, auto y) { return tt::hinge_embedding_loss(x, y); }, tt::hinge_embedding_loss(a, b), a, b);
+  fused([](auto x, auto y) { return tt::margin_ranking_loss(x, y, y); }, tt::margin_ranking_loss(a, b, b), a, b);
+  fused([](auto x, auto y) { return tt::soft_margin_loss(x, y); }, tt::soft_margin_loss(a, b), a, b);
+  fused([](auto x, auto y) { return tt::multilabel_soft_margin_loss(x, y); }, tt::multilabel_soft_margin_loss(a, b), a, b);
+  fused([](auto x, auto y) { return tt::triplet_margin_loss(x, y, x * 2); }, tt::triplet_margin_loss(a, b, a * 2), a, b);
+  const Array<float, 1, 4, 2, 2> images = tt::reshape<1, 4, 2, 2>(filled<Array<float, 16>>(3));
+  CHECK(same_bits(tt::eval(tt::pixel_unshuffle<2>(tt::pixel_shuffle<2>(images))), images));
+  const Array<double, 5> x{1, 2, 3, 4, 5}, w{1, 2, 3, 4, 6};  // a program that fills the room that it is tried in to the last node
+  const auto d = tt::grad([](auto v, auto u) { return tt::sum(u * v) / tt::norm(v); })(x, w);
+  const double norm = std::sqrt(55.0), product = 60;
+  for (int k = 0; k < 5; ++k) CHECK(d(k) == doctest::Approx(w(k) / norm - product * x(k) / (norm * norm * norm)));
 }
 
 // ---- shared work

@@ -60,7 +60,7 @@ TEST_CASE("each change recompiles with its reason") {
   sharing("first call", x, y, 2, 1);
   sharing("arguments share memory otherwise", x, x, 2, 1);
   const Tensor whole = uniform({8, 6}, 3);
-  sharing("arguments share memory otherwise", whole.slice(0, 0, 4), whole.slice(0, 4, 8), 2, 1);
+  sharing("arguments share memory otherwise", whole.slice(0, 0, 4), whole.slice(0, 2, 6), 2, 1);
   sharing("argument 0 has rank 1, had 2", x[0], y, 2, 1);
 }
 

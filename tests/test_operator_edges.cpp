@@ -41,6 +41,11 @@ TEST_CASE("u8 images are resized with rounded means, other integers not") {
   CHECK(numbers(tt::interpolate(u, {3, 4}, {}, "bilinear")) == list({35, 59, 114, 170, 182, 46, 69, 125, 169, 193, 24, 80}));
   CHECK(numbers(tt::interpolate(u, {3, 4}, {}, "bicubic")) == list({30, 56, 118, 174, 207, 15, 73, 127, 168, 217, 7, 80}));
   CHECK_THROWS_AS((void)tt::interpolate(u.to(DType::i64), {3, 4}, {}, "bilinear"), tt::Error);
+  const Tensor same = tt::arange(4).to(DType::f32).reshape({1, 1, 4});  // floor(4 * 1.2) is 4: what torch 2.15 gives
+  CHECK(numbers(tt::interpolate(same, {}, {1.2}, "linear")) == list({0, 1, 2, 3}));
+  CHECK(numbers(tt::interpolate(same, {}, {1.2}, "nearest")) == list({0, 0, 1, 2}));
+  CHECK(numbers(tt::interpolate(same, {}, {1.2}, "nearest-exact")) == list({0, 1, 2, 2}));
+  CHECK(numbers(tt::interpolate(same.reshape({1, 1, 2, 2}), {}, {1.2, 1.2}, "nearest")) == list({0, 1, 2, 3}));
 }
 
 TEST_CASE("a negative number beside u8 stands for its complement, eager and compiled") {
@@ -452,4 +457,82 @@ TEST_CASE("what is NaN in one row stays NaN in the gradients of distances by pro
   tt::cdist(x, b, 2, tt::EuclidDistance::use_mm_for_euclid_dist).sum().backward();
   CHECK(numbers(x.grad().isnan().sum({1})).front() == 3);
   CHECK(numbers(x.grad().isnan().sum())[0] == 3);
+}
+
+TEST_CASE("second derivatives where formulas have choices or overflow") {
+  const auto second = [](const auto& f, const Tensor& x) {
+    const Tensor v = x.clone().requires_grad_(), g = tt::grad({f(v).sum()}, {v}, {}, true, true)[0];
+    const Tensor own = tt::grad({g.sum()}, {v})[0];
+    check_near(tt::jvp(tt::grad([&](const Tensor& a) { return f(a).sum(); }), x, tt::ones_like(x)).second, numbers(own), 1e-6);
+    return own;
+  };
+  const Tensor zero = reals({0});
+  const auto sum = tt::Reduction::sum;
+  check_near(second([&](const Tensor& x) { return tt::binary_cross_entropy_with_logits(x, tt::ones_like(x) * 0.3, Tensor(), sum); }, zero), {0.25});
+  check_near(second([&](const Tensor& x) { return tt::soft_margin_loss(x, tt::ones_like(x), sum); }, zero), {0.25});
+  check_near(second([&](const Tensor& x) { return tt::multilabel_soft_margin_loss(x.unsqueeze(0), tt::ones({1, 1}, {.dtype = DType::f64}), Tensor(), sum); }, zero), {0.25});
+  check_near(second([](const Tensor& x) { return tt::logaddexp(x, x.detach()); }, reals({1.5})), {0.25});
+  check_near(second([](const Tensor& x) { return tt::logaddexp2(x, x.detach()); }, reals({1.5})), {0.25 * 0.6931471805599453});
+  CHECK(numbers(tt::logaddexp(reals({INFINITY, -INFINITY}), reals({INFINITY, -INFINITY}))) == Numbers{INFINITY, -INFINITY});
+  check_near(tt::hessian([&](const Tensor& w) { return tt::binary_cross_entropy_with_logits(tt::matmul(tt::ones({4, 2}, {.dtype = DType::f64}), w), reals({0, 1, 1, 0})); })(reals({0, 0})), {0.25, 0.25, 0.25, 0.25});
+  check_near(second([](const Tensor& x) { return x.pow(0) + x.pow(1) + x.pow(2) + x.pow(3); }, reals({0, 1})), {2, 8});
+  check_near(second([](const Tensor& x) { return tt::digamma(x); }, reals({-0.5, -2.5, -0.3, 0.7})), {-0.82879664423432, -0.1082040516417282, 67.63908119988314, -6.434992874190923}, 1e-9);
+  check_near(second([](const Tensor& x) { return tt::special::log_ndtr(x); }, reals({4, 6, 20, -3})), {-5.353557695381802e-4, -3.645529717182244e-8, 0, -0.9294408132147378});
+  const auto of_det = [&](const Tensor& a, const Numbers& want) {
+    const Tensor v = a.clone().requires_grad_(), w = (tt::arange(a.numel()).to(DType::f64) + 1).reshape(a.shape());
+    const Tensor g = tt::grad({tt::linalg::det(v)}, {v}, {}, true, true)[0];
+    check_near(tt::grad({(g * w).sum()}, {v})[0], want);
+    check_near(tt::jvp(tt::grad([](const Tensor& m) { return tt::linalg::det(m); }), a, w).second, want);
+  };
+  of_det(reals({1, 2, 3, 4, 5, 6, 7, 8, 9}).reshape({3, 3}), {-6, 12, -6, 12, -24, 12, -6, 12, -6});
+  of_det(reals({2, 0, 0, 1, 0, 0, 1, 2, 3}).reshape({3, 3}), {3, -15, 11, 0, 18, -16, 0, -9, 8});
+  for (const auto& m : {reals({1, 2, 2, 4}), reals({0, 0, 0, 0}), reals({2, 1, 1, 3})}) of_det(m.reshape({2, 2}), {4, -3, -2, 1});
+  const auto third = tt::jacrev(tt::hessian([](const Tensor& m) { return tt::linalg::det(m); }))(reals({2, 1, 0, 1, 3, 1, 0, 1, 4}).reshape({3, 3}));
+  CHECK(std::fabs(numbers(third.select(0, 0).select(0, 0).select(0, 1).select(0, 1).select(0, 2).select(0, 2).reshape({1}))[0] - 1) < 1e-9);
+}
+
+TEST_CASE("heads of attention that do not divide, and memory that is filled where elements share it") {
+  const Tensor q = tt::ones({1, 2, 3, 4}), k = tt::ones({1, 3, 3, 4}), none = tt::zeros({1, 0, 3, 2});
+  CHECK_THROWS_AS((void)tt::scaled_dot_product_attention(q, k, k, Tensor(), 0, false, {}, true), tt::Error);
+  CHECK_THROWS_AS((void)tt::scaled_dot_product_attention(q, tt::ones({1, 4, 3, 4}), tt::ones({1, 4, 3, 4}), Tensor(), 0, false, {}, true), tt::Error);
+  CHECK(tt::scaled_dot_product_attention(none, none, none, Tensor(), 0, false, {}, true).shape() == tt::IntList{1, 0, 3, 2});
+  const Tensor column = tt::zeros({2, 1});
+  Tensor wide = column.expand({2, 3});
+  wide.fill_(4);
+  CHECK(numbers(column) == Numbers{4, 4});
+  wide.zero_();
+  CHECK(numbers(wide) == Numbers{0, 0, 0, 0, 0, 0});
+  CHECK(numbers(tt::arange(6).reshape({2, 3}).index({"...", 0})) == Numbers{0, 3});
+  CHECK_THROWS_AS((void)tt::arange(6).index({"abc"}), tt::Error);
+}
+
+TEST_CASE("bags of words are summed without their rows in between") {
+  const Tensor table = (tt::arange(40).to(DType::f64).reshape({8, 5}) * 0.37).sin(), words = tt::tensor({3, 1, 7, 3, 0, 5, 5, 2}), offsets = tt::tensor({0, 3, 3, 6});
+  const auto by_hand = [&](const Tensor& t, bool mean, bool pads) {
+    const std::int64_t bag[] = {0, 0, 0, 2, 2, 2, 3, 3};
+    Tensor sum = tt::zeros({4, 5}, {.dtype = DType::f64}), seen = tt::zeros({4, 1}, {.dtype = DType::f64});
+    for (int k = 0; k < 8; ++k) {
+      const std::int64_t w = words[k].item<std::int64_t>();
+      if (pads && w == 5) continue;
+      sum[static_cast<int>(bag[k])] += t[static_cast<int>(w)];
+      seen[static_cast<int>(bag[k])] += 1;
+    }
+    return mean ? sum / seen.clamp_min(1) : sum;
+  };
+  for (const bool mean : {false, true})
+    for (const bool pads : {false, true}) {
+      tt::EmbeddingOptions o;
+      if (pads) o.padding_idx = 5;
+      const auto f = [&](const Tensor& t) { return tt::embedding_bag(words, t, offsets, mean ? tt::BagMode::mean : tt::BagMode::sum, Tensor(), false, o); };
+      check_near(f(table), numbers(by_hand(table, mean, pads)));
+      check_near(tt::compile(tt::frozen(f))(table), numbers(f(table)));
+      const Tensor a = table.clone().requires_grad_(), b = table.clone().requires_grad_();
+      (f(a) * f(a)).sum().backward();
+      const Tensor want = by_hand(b, mean, pads);
+      (want * want).sum().backward();
+      check_near(a.grad(), numbers(b.grad()));
+      check_near(tt::jvp(f, table, table * 2).second, numbers(f(table) * 2));
+    }
+  CHECK_THROWS_AS((void)tt::embedding_bag(tt::tensor({-1, 2}), table, tt::tensor({0})), tt::Error);
+  CHECK_THROWS_AS((void)tt::embedding_bag(tt::tensor({8, 2}), table, tt::tensor({0})), tt::Error);
 }

@@ -83,6 +83,39 @@ void check_sizes() {
 
 }  // namespace
 
+template <class T, std::int64_t N>
+void check_scale(T scale) {
+  CAPTURE(N);
+  CAPTURE(scale);
+  tt::Array<T, N, N> a;
+  for (int i = 0; i < N; ++i) {
+    a(i, i) = scale * T(i + 1);
+    a(i, (i + 1) % static_cast<int>(N)) += scale / 4;
+  }
+  const tt::Array<T, N, N> product = tt::matmul(tt::linalg::inv(a), a);
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) CHECK(std::abs(product(i, j) - (i == j)) < 8 * std::numeric_limits<T>::epsilon());
+}
+TEST_CASE("matrices whose determinants are too small or too large for the type have inverses") {
+  for (const float scale : {1e-30f, 1e-20f, 1e-13f, 1e-10f, 1e9f, 1e13f, 1e30f}) {
+    check_scale<float, 1>(scale);
+    check_scale<float, 2>(scale);
+    check_scale<float, 3>(scale);
+    check_scale<float, 4>(scale);
+    check_scale<float, 6>(scale);
+  }
+  for (const double scale : {1e-200, 1e-107, 1e-80, 1e80, 1e105, 1e200}) {
+    check_scale<double, 2>(scale);
+    check_scale<double, 3>(scale);
+    check_scale<double, 4>(scale);
+  }
+  tt::Array<float, 4, 4> mixed{};
+  const float diagonal[] = {1e-25f, 1e25f, 2, 1e-25f};
+  for (int i = 0; i < 4; ++i) mixed(i, i) = diagonal[i];
+  const tt::Array<float, 4, 4> inverse = tt::linalg::inv(mixed);
+  for (int i = 0; i < 4; ++i) CHECK(inverse(i, i) == doctest::Approx(1 / diagonal[i]));
+}
+
 TEST_CASE("inverses, solutions, determinants and Cholesky factors of 1 x 1 to 8 x 8") { check_sizes<1, 2, 3, 4, 5, 6, 7, 8>(); }
 
 TEST_CASE("a row that is zero at its pivot is exchanged, and NaN goes through") {

@@ -70,9 +70,7 @@ inline const TapeNodeKind checkpoint_kind{
       for (std::size_t k = 0; k < n.argument.size(); ++k)
         if (backward.by[k]) out[k] = d[next++];
     },
-    [](TapeNode& n) {
-      for (SavedTensor& s : static_cast<CheckpointNode&>(n).argument) s.tensor = Tensor();
-    },
+    [](TapeNode& n) { return release_all(static_cast<CheckpointNode&>(n).argument); },
     [](TapeNode* n) { delete static_cast<CheckpointNode*>(n); }};
 
 TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std::vector<Tensor>& given, SourceLine at) {

@@ -175,9 +175,7 @@ class BackwardPass {
     spare_.push_back(p);
   }
   void step(TapeNode& n, Tensor* in) {
-    if (n.hooks)
-      for (const Hook& h : *n.hooks)
-        if (in[h.result].defined()) run_hook(n, h, in[h.result]);
+    if (n.hooks) run_hooks(n, in);
     for (Capture& c : captures) {
       if (c.edge.node != &n) continue;
       c.gradient = in[c.edge.result];
@@ -203,9 +201,15 @@ class BackwardPass {
         }
       add(n.edge[k], out[k]);
     }
-    if (!again) {
-      n.kind->release_saved(n);
-      n.released = true;
+    if (!again) n.released = n.kind->release_saved(n);
+  }
+  void run_hooks(const TapeNode& n, Tensor* in) const {
+    const std::vector<Hook> hooks = *n.hooks;  // which they may change
+    for (const Hook& h : hooks)
+      if (in[h.result].defined() && h.function) run_hook(n, h, in[h.result]);
+    for (const Hook& h : hooks) {
+      const std::shared_ptr<Tensor> kept = h.retained.lock();
+      if (const Tensor& g = in[h.result]; kept && g.defined()) *kept = kept->defined() ? *kept + (taped_ ? g : g.detach()) : taped_ ? g : g.detach().clone();
     }
   }
   static void run_hook(const TapeNode& n, const Hook& h, Tensor& gradient) {
@@ -277,6 +281,7 @@ TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std
 TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
   autograd::need_history(*this, "backward");
   if (gradient.defined()) autograd::need_history(gradient, "backward");
+  if (detail::capture_mode) detail::capture_mode->run_recorded();  // which may read a gradient that is added to
   const detail::PauseCapture pause;
   const Tensor first = autograd::first_gradient(*this, gradient);
   autograd::BackwardPass pass({*this}, nullptr, retain_graph, create_graph);
@@ -337,6 +342,7 @@ TT_INLINE void register_tape() {
     hooks.become = [](Tensor& target, const Tensor& view) {
       if (!DispatchState::of_this_thread().grad_enabled) return take_tangent(target, view);
       swap_histories(target.impl(), view.impl());
+      if (const Meta* const before = static_cast<const Meta*>(view.impl().autograd); before && before->retained) keep_retained(target, view);
     };
     hooks.view = [](const Tensor& view) {
       if (const DualRules* const rules = dual_rules.load(std::memory_order_acquire)) rules->view(view);
@@ -378,18 +384,19 @@ TT_INLINE Tensor Tensor::grad() const {
   autograd::need_history(*this, "grad");
   if (!impl().autograd) return {};
   const auto* m = static_cast<autograd::Meta*>(impl_->autograd);
-  const Tensor found = m->retained ? *m->retained : m->leaf ? m->leaf->grad : Tensor();
+  const Tensor found = m->made_by && m->retained ? *m->retained : m->leaf ? m->leaf->grad : Tensor();
   if (found.defined() && detail::capture_mode) detail::stamp(found);  // known to who knows this Tensor
   return found;
 }
 TT_INLINE void Tensor::set_grad(const Tensor& grad, SourceLine at) {
-  if (!is_leaf()) TT_THROW(Error(Text("tt::set_grad: only leaves have a grad.") << at));
+  const std::shared_ptr<Tensor> retained = is_leaf() ? nullptr : autograd::meta_of(*this).retained;
+  if (!is_leaf() && !retained) TT_THROW(Error(Text("tt::set_grad: only leaves have a grad, and Tensors with retain_grad().") << at));
   if (grad.is_same(*this)) TT_THROW(Error(Text("tt::set_grad: a Tensor cannot be its own gradient. Use clone()?") << at));
   if (grad.defined() && (!(grad.shape() == shape()) || grad.dtype() != dtype() || grad.device() != device()))
     TT_THROW(Error(Text("tt::set_grad: the gradient is ") << name(grad.dtype()) << ' ' << grad.shape() << " on " << to_text(grad.device())
                    << ", the Tensor " << name(dtype()) << ' ' << shape() << " on " << to_text(device())
                    << ". Use expand or to?" << at));
-  static_cast<autograd::AccumulateNode*>(autograd::edge_of(*this).node)->grad = grad;
+  (retained ? *retained : static_cast<autograd::AccumulateNode*>(autograd::edge_of(*this).node)->grad) = grad;
 }
 
 }  // namespace tt

@@ -80,8 +80,8 @@ inline const TapeNodeKind joint_kind{
     &apply_joint,
     [](TapeNode& base) {
       auto& n = static_cast<JointNode&>(base);
-      n.kept.clear();
-      n.saved.clear();
+      const bool any = release_all(n.kept);
+      return release_all(n.saved) || any;
     },
     [](TapeNode* n) { delete static_cast<JointNode*>(n); },
     nullptr,

@@ -24,15 +24,27 @@ class DetectAnomaly {
 };
 [[nodiscard]] inline bool is_grad_enabled() { return DispatchState::of_this_thread().grad_enabled; }
 
-/// Calls `hook` with the gradient of `t` whenever one arrives; what it returns is used instead.
-TT_INLINE void register_hook(const Tensor& t, TensorHook hook);
-/// Keeps the gradient of a Tensor that is not a leaf, for grad().
+/// Calls `hook` with the gradient of `t` whenever one arrives; what it returns is used instead. Gives what remove_hook takes.
+TT_INLINE unsigned register_hook(const Tensor& t, TensorHook hook);
+/// A hook that only looks.
+template <class F>
+  requires std::is_void_v<std::invoke_result_t<F&, const Tensor&>>
+unsigned register_hook(const Tensor& t, F hook) {
+  return register_hook(t, TensorHook([own = static_cast<F&&>(hook)](const Tensor& g) mutable {
+    own(g);
+    return Tensor();
+  }));
+}
+/// Throws Error when there is no such hook.
+TT_INLINE void remove_hook(const Tensor& t, unsigned hook);
+/// Collects the gradient of a Tensor that is not a leaf, as it is behind all hooks, for grad(): of what the Tensor is then, if it is changed in place.
 TT_INLINE void retain_grad(const Tensor& t);
 namespace autograd {
 /// The Tensor becomes a leaf that wants no gradient, and has no tangent.
 TT_INLINE void forget(const Tensor& t);
 }  // namespace autograd
-template <class F> void Tensor::register_hook(F hook) const { tt::register_hook(*this, static_cast<F&&>(hook)); }
+template <class F> unsigned Tensor::register_hook(F hook) const { return tt::register_hook(*this, static_cast<F&&>(hook)); }
+template <class> void Tensor::remove_hook(unsigned hook) const { tt::remove_hook(*this, hook); }
 template <class> void Tensor::retain_grad() const { tt::retain_grad(*this); }
 template <class> Tensor& Tensor::detach_(SourceLine at) {
   if (impl().base) TT_THROW(Error(Text("tt::detach_: a view keeps the history of what it shows. Use detach()?") << at));

@@ -7,13 +7,17 @@
 
 namespace tt {
 
-TT_INLINE void register_hook(const Tensor& t, TensorHook hook) {
+TT_INLINE unsigned register_hook(const Tensor& t, TensorHook hook) {
   autograd::will_need_history(t);
   autograd::need_history(t, "register_hook");
   if (!t.requires_grad()) TT_THROW(Error(Text("tt::register_hook: the Tensor does not require a gradient.")));
-  const autograd::Edge e = autograd::edge_of(t);
-  if (!e.node->hooks) e.node->hooks = new std::vector<autograd::Hook>;
-  e.node->hooks->push_back({e.result, std::move(hook)});
+  return autograd::add_hook(autograd::edge_of(t), {.function = std::move(hook)});
+}
+TT_INLINE void remove_hook(const Tensor& t, unsigned hook) {
+  autograd::need_history(t, "remove_hook");
+  const autograd::Edge e = t.requires_grad() ? autograd::edge_of(t) : autograd::Edge();
+  if (!e.node || !e.node->hooks || std::erase_if(*e.node->hooks, [&](const autograd::Hook& h) { return h.result == e.result && h.id == hook; }) == 0)
+    TT_THROW(Error(Text("tt::remove_hook: this Tensor has no such hook. It is with what the Tensor was when it was registered.")));
 }
 TT_INLINE void retain_grad(const Tensor& t) {
   autograd::will_need_history(t);
@@ -21,10 +25,7 @@ TT_INLINE void retain_grad(const Tensor& t) {
   autograd::Meta& m = autograd::meta_of(t);
   if (m.retained) return;
   m.retained = std::make_shared<Tensor>();
-  register_hook(t, [kept = m.retained](const Tensor& g) {  // the Tensor may be gone by then
-    *kept = g.detach();
-    return Tensor();
-  });
+  autograd::add_hook(autograd::edge_of(t), {.retained = m.retained});
 }
 
 namespace autograd {
@@ -67,7 +68,12 @@ inline const TapeNodeKind custom_kind{
                          << out[k].shape() << " for Tensor " << k << ", which is " << name(dtype) << ' ' << shape << "." << n.where));
       }
     },
-    [](TapeNode& n) { static_cast<CustomNode&>(n).context.saved.clear(); },
+    [](TapeNode& n) {
+      std::vector<Tensor>& saved = static_cast<CustomNode&>(n).context.saved;
+      const bool any = !saved.empty();
+      saved.clear();
+      return any;
+    },
     [](TapeNode* n) { delete static_cast<CustomNode*>(n); },
     [](TapeNode& base, int, const Tensor& from) {
       auto& n = static_cast<CustomNode&>(base);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tt/autograd/dual_list.hpp"
 #include "tt/autograd/history.hpp"
 #include "tt/dispatch/graph_function.hpp"
 
@@ -20,7 +21,7 @@ struct TapeNodeKind {
   /// Gradients of the results in (undefined: zero), those of the arguments out; `taped`: the steps
   /// are recorded too.
   void (*apply)(TapeNode&, Tensor* in, Tensor* out, bool taped);
-  void (*release_saved)(TapeNode&);  ///< after a backward that does not retain the graph
+  bool (*release_saved)(TapeNode&);  ///< after a backward that does not retain the graph; false: it had nothing, and may be asked again
   void (*destroy)(TapeNode*);        ///< frees the node itself; its edges are gone already
   void (*keep_tangent)(TapeNode&, int result, const Tensor&) = nullptr;  ///< of a node that has saved that result: see dual.hpp
   bool (*in_parts)(TapeNode&, const Tensor* in) = nullptr;  ///< a compiled program: will other results have gradients in a backward of their own?
@@ -35,7 +36,9 @@ struct Edge {
 struct Pending;
 struct Hook {
   int result = 0;
-  TensorHook function;
+  TensorHook function{};
+  std::weak_ptr<Tensor> retained{};  ///< or here the gradient is collected, behind all hooks, as long as its Tensor lives: see retain_grad
+  unsigned id = 0;
 };
 
 struct TapeNode {
@@ -116,61 +119,6 @@ struct AccumulateNode : TapeNode {
   std::atomic_flag busy;
 };
 
-class DualList;
-/// What a dual Tensor has besides (dual.hpp), until its level ends.
-struct Dual {
-  Tensor tangent;
-  std::shared_ptr<DualList> level;
-  tt::detail::TensorImpl* of = nullptr;
-  mutable std::atomic<bool> shared = true;  ///< somebody else has the tangent, so it is not written to
-  Dual *next = nullptr, *previous = nullptr;
-
-  Dual(const Tensor& t, const std::shared_ptr<DualList>& l, tt::detail::TensorImpl& own);
-  Dual(const Dual&) = delete;
-  ~Dual();
-};
-/// The duals of a level. Tensors may go, and others be made, in any thread.
-class DualList {
- public:
-  DualList() = default;
-  DualList(const DualList&) = delete;
-  /// Not when the level has ended.
-  void add(Dual& d) {
-    const tt::detail::FlagLock lock(busy_);
-    if (!is_open()) return;
-    d.of->keys = d.of->keys | DispatchKey::forward;
-    d.next = first_;
-    if (first_) first_->previous = &d;
-    first_ = &d;
-  }
-  void remove(Dual& d) {
-    const tt::detail::FlagLock lock(busy_);
-    if (d.previous) d.previous->next = d.next;
-    else if (first_ == &d) first_ = d.next;
-    if (d.next) d.next->previous = d.previous;
-    d.next = d.previous = nullptr;
-  }
-  bool is_open() const { return open_.load(std::memory_order_relaxed); }
-  /// From now on they are no duals.
-  void close() {
-    std::vector<Tensor> tangents;  // freed when nothing is locked
-    const tt::detail::FlagLock lock(busy_);
-    open_.store(false);
-    while (Dual* const d = first_) {
-      first_ = d->next;
-      d->next = d->previous = nullptr;
-      d->of->keys = d->of->keys.without(DispatchKey::forward);
-      tangents.push_back(static_cast<Tensor&&>(d->tangent));
-    }
-  }
-
- private:
-  std::atomic_flag busy_;
-  std::atomic<bool> open_ = true;
-  Dual* first_ = nullptr;
-};
-inline Dual::Dual(const Tensor& t, const std::shared_ptr<DualList>& l, tt::detail::TensorImpl& own) : tangent(t), level(l), of(&own) { level->add(*this); }
-inline Dual::~Dual() { level->remove(*this); }
 /// What a Tensor carries when it takes part.
 struct Meta : tt::detail::AutogradMeta {
   TapeNode* made_by = nullptr;  ///< null: a leaf
@@ -244,7 +192,7 @@ struct DualRules {
 /// Null until the first level: programs without any have no code for duals.
 inline std::atomic<const DualRules*> dual_rules = nullptr;
 
-inline void keep_nothing(TapeNode&) {}
+inline bool keep_nothing(TapeNode&) { return false; }
 inline const TapeNodeKind accumulate_kind{
     [](TapeNode& n, Tensor* in, Tensor*, bool taped) {
       auto& leaf = static_cast<AccumulateNode&>(n);
@@ -254,7 +202,8 @@ inline const TapeNodeKind accumulate_kind{
       const tt::detail::TensorImpl& impl = in[0].impl();
       const bool free_to_take = impl.uses == 1 && impl.storage && impl.storage->uses == 1 && taped >= impl.requires_grad;
       if (!grad.defined()) grad = free_to_take ? static_cast<Tensor&&>(in[0]) : in[0].clone();
-      else grad = grad + in[0];
+      else if (taped || grad.impl().requires_grad || may_be_dual(grad) || may_be_dual(in[0]) || has_repeats(grad.impl())) grad = grad + in[0];
+      else grad += in[0];  // who has it sees the sum
     },
     &keep_nothing,
     [](TapeNode* n) { delete static_cast<AccumulateNode*>(n); }};
@@ -270,9 +219,24 @@ inline Edge edge_of(const Tensor& t) {
   }
   return {m.leaf, 0};
 }
+/// Gives its id.
+inline unsigned add_hook(const Edge& e, Hook hook) {
+  static std::atomic<unsigned> last = 0;
+  if (!e.node->hooks) e.node->hooks = new std::vector<Hook>;
+  hook.result = e.result;
+  hook.id = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  e.node->hooks->push_back(hook);
+  return hook.id;
+}
+/// The gradient of a Tensor that is changed in place is that of what it is then; `from`: what had made it.
+inline void move_retained(const std::shared_ptr<Tensor>& retained, TapeNode* from, const Edge& to) {
+  if (from && from->hooks) std::erase_if(*from->hooks, [&](const Hook& h) { return h.retained.lock() == retained; });
+  add_hook(to, {.retained = retained});
+}
 /// From now on `t` is result `index` of `node`, and has one of its references.
 inline void take_history(const Tensor& t, TapeNode* node, int index) {
   Meta& m = meta_of(t);
+  if (m.retained) [[unlikely]] move_retained(m.retained, m.made_by, {node, index});
   release(m.made_by);
   m.made_by = node;
   m.result = index;
@@ -299,9 +263,16 @@ inline void forget_history(const Tensor& t) {
   Meta& m = meta_of(t);
   TapeNode* const before = m.made_by;
   m.made_by = nullptr;
+  m.retained = nullptr;
   t.impl().requires_grad = false;
   t.impl().keys = t.impl().keys.without(DispatchKey::autograd);
   release(before);
+}
+/// `target` took the history of a view of it, which has what was the target's.
+inline void keep_retained(const Tensor& target, const Tensor& view) {
+  Meta &now = meta_of(target), &before = meta_of(view);
+  now.retained = static_cast<std::shared_ptr<Tensor>&&>(before.retained);
+  if (now.made_by) move_retained(now.retained, before.made_by, {now.made_by, now.result});
 }
 inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, int count) {
   node.edge = edges;
@@ -418,10 +389,13 @@ struct PackedArgument {
     }
     form = as;
   }
-  void release() {
+  /// False: it has nothing that lives longer for it.
+  bool release() {
     if (form == Form::dense) storage->release_from_tape();
-    if (form == Form::handle) handle->release();
+    else if (form == Form::handle) handle->release();
+    else return false;
     form = Form::shape;
+    return true;
   }
   /// `history`: where it came from, or null. Of what only the shape is known: without elements.
   Tensor restored(const std::int64_t* extent, const Edge* history) const {

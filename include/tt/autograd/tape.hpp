@@ -72,23 +72,31 @@ inline BitSet arguments_read(const GraphFunction& f, const BitSet& wanted, int a
 }
 inline BitSet arguments_read(const Call& c) {
   const bool whatever_the_shapes = c.op->body || c.op->primitive != Op::input;
-  const BitSet floating = floating_arguments(c.argument, c.arguments);
+  const BitSet floating = floating_arguments(c.argument, c.arguments), required = required_gradients(c.argument, c.arguments);
   const Operator::ReadArguments* const first = whatever_the_shapes ? c.op->read_arguments.load(std::memory_order_acquire) : nullptr;
   for (const Operator::ReadArguments* known = first; known; known = known->next)
-    if (known->floating == floating) return known->read;
+    if (known->floating == floating && known->required == required) return known->read;
   const BoundFunction f = bind_function(c);
-  BitSet read = arguments_read(*f.function, floating, c.arguments);
+  BitSet read = arguments_read(*f.function, required, c.arguments);
   if (whatever_the_shapes) {
-    auto* fresh = new Operator::ReadArguments{floating, read, first};
+    auto* fresh = new Operator::ReadArguments{floating, required, read, first};
     if (!c.op->read_arguments.compare_exchange_strong(fresh->next, fresh, std::memory_order_acq_rel)) delete fresh;  // another thread was first
   }
   return read;
 }
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped);
-inline void release_function(TapeNode& base) {
+inline bool release_function(TapeNode& base) {
   auto& n = static_cast<FunctionNode&>(base);
-  for (int k = 0; k < n.arguments; ++k) n.saved()[k].release();
+  bool any = false;
+  for (int k = 0; k < n.arguments; ++k) any = n.saved()[k].release() || any;
+  return any;
+}
+/// Lets go of what has elements; false: nothing has.
+inline bool release_all(std::vector<SavedTensor>& saved) {
+  bool any = false;
+  for (SavedTensor& s : saved) any = std::exchange(s.tensor, Tensor()).defined() || any;
+  return any;
 }
 inline const TapeNodeKind function_kind{
     &apply_function, &release_function,
@@ -177,8 +185,8 @@ inline const TapeNodeKind own_kind{
     },
     [](TapeNode& base) {
       auto& n = static_cast<OwnNode&>(base);
-      for (SavedTensor& s : n.argument) s.tensor = Tensor();
-      for (SavedTensor& s : n.result) s.tensor = Tensor();
+      const bool any = release_all(n.argument);
+      return release_all(n.result) || any;
     },
     [](TapeNode* n) { delete static_cast<OwnNode*>(n); }, &keep_own_tangent};
 /// Makes the results of a call part of the tape; what is kept: see DerivativeStep.
@@ -235,7 +243,7 @@ inline const TapeNodeKind join_kind{
       j.op->derivative({j.op, &j.attributes, j.tensors(), nullptr, static_cast<int>(j.argument.size()), in, &out[1], n.where, n.number});
       out[0] = in[0];
     },
-    [](TapeNode&) {}, [](TapeNode* n) { delete static_cast<JoinNode*>(n); }};
+    &keep_nothing, [](TapeNode* n) { delete static_cast<JoinNode*>(n); }};
 inline void record_join(const Call& c) {
   auto all = std::make_shared<JoinNode::Joined>();
   all->op = c.op;
@@ -295,7 +303,7 @@ inline const TapeNodeKind wide_kind{
       const SavedArguments saved(n.saved.data(), static_cast<int>(n.saved.size()));
       run_derivative(n, {n.function, n.symbols}, n.owner, saved, in, out, taped);
     },
-    [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
+    [](TapeNode& n) { return release_all(static_cast<WideNode&>(n).saved); },
     [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
 
 /// All arguments of a node: those in `read` as they are, of the others the shape.
@@ -319,7 +327,7 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   n->owner = owner;
   n->symbols = symbols;
   n->own_edge.resize(static_cast<std::size_t>(count));
-  save_arguments(n->saved, arguments_read(f, floating_arguments(argument, count), count), argument, count, *n);
+  save_arguments(n->saved, arguments_read(f, required, count), argument, count, *n);
   connect(*n, n->own_edge.data(), argument, count);
   ++tape_node_count();
   set_histories(static_cast<NodeHandle&&>(owner_of_node), result, f.outputs(), [&](int k) { return f.flows_into(k).meets(required); });

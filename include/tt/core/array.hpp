@@ -220,7 +220,7 @@ TT_DEBUG_BEGIN
 
 template <class T, std::int64_t... E>
 class Array {
-  static_assert(Element<T>, "tt: Array elements are bool, int32, int64, float or double");
+  static_assert(Element<T>, "tt: Array elements are bool, int8, uint8, int16, int32, int64, tt::float16, tt::bfloat16, float or double");
   static_assert(sizeof...(E) <= max_rank, "tt: Array has too many axes");
   static_assert(((E >= 0 || E == dyn) && ...), "tt: an extent is a number or tt::dyn");
   static_assert(sizeof...(E) > max_rank || is_countable(Shape{Extent(E < 0 ? 1 : E)...}),

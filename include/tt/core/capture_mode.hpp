@@ -50,6 +50,8 @@ class CaptureMode {
   virtual void need(const Tensor& t, const char* op, SourceLine at, Use use = Use::reads) = 0;
   /// `op`, which comes next, is not recorded: all that was is there afterwards, or this throws.
   virtual void break_graph(const char* op, SourceLine at) = 0;
+  /// Memory may be written that nobody names: what was recorded is there afterwards, if it can be.
+  virtual void run_recorded() {}
   /// Gradients will be asked for by this Tensor, so no program may have it inside.
   virtual void will_need_history(const Tensor&) {}
   /// `op` gives something else at every call: a graph ends here, or this throws.

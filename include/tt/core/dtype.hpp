@@ -92,6 +92,9 @@ static_assert(is_symmetric(promotion));
 /// The type in which two Arrays of these types are combined: torch.promote_types.
 constexpr DType promote(DType a, DType b) { return a == b ? a : detail::promotion.of[static_cast<int>(a)][static_cast<int>(b)]; }
 
+/// bool, integers, floating numbers: a result is never written to a lower category.
+constexpr int category(DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; }
+
 /// The type of a number literal beside an operand: a literal never widens within its category
 /// (bool < integer < floating); a floating literal beside an integer gives the default f32.
 constexpr DType promote_literal(DType operand, DType literal) {

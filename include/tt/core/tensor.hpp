@@ -1028,8 +1028,9 @@ class Tensor {
 
   // ---- autograd
   bool requires_grad() const;
-  /// Calls hook(gradient) whenever one arrives; what it returns is used instead. See autograd/modes.hpp.
-  template <class F> void register_hook(F hook) const;
+  /// Calls hook(gradient) whenever one arrives; what it returns is used instead, if it returns something. Gives what remove_hook takes. See autograd/modes.hpp.
+  template <class F> unsigned register_hook(F hook) const;
+  template <class = void> void remove_hook(unsigned hook) const;
   /// Keeps the gradient of a Tensor that is not a leaf, for grad().
   template <class = void> void retain_grad() const;
   Tensor& requires_grad_(bool on = true);

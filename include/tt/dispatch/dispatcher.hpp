@@ -242,9 +242,9 @@ class Operator {
   }
   /// What it was made from: the address of an op's definition, or of a function.
   const void* definition() const { return definition_; }
-  /// What autograd found out about an elementwise op: which arguments its derivative reads where those in `floating` are.
+  /// What autograd found out about an elementwise op: which arguments its derivative reads where those in `floating` are, and those in `required` have gradients.
   struct ReadArguments {
-    BitSet floating, read;
+    BitSet floating, required, read;
     const ReadArguments* next = nullptr;  ///< found out before
   };
   mutable std::atomic<const ReadArguments*> read_arguments{nullptr};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tt/dispatch/graph_function.hpp"
+#include "tt/dispatch/labels.hpp"
 #include "tt/dispatch/options.hpp"
 #include "tt/functional/list.hpp"
 #include "tt/ops/list.hpp"
@@ -27,9 +28,6 @@ TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const in
 TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out);
 
 // ---- calls
-
-/// bool, integers, floating numbers: a result is never written to a lower category.
-constexpr int category(DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; }
 
 /// PyTorch's result dtype: what has axes decides within its category, then single elements, then numbers.
 TT_INLINE DType result_dtype(const Tensor* const* t, int count);
@@ -139,30 +137,10 @@ void record_named_op(Graph& g, const Operator& op, std::span<const int> in, cons
   const Vec<int> result = call_named(g, op_def<F>, {in.data(), static_cast<int>(in.size())}, words_of_options<F>(given, options_of<F>(op, a, true)));
   for (int k = 0; k < result.size(); ++k) out[k] = result[k];
 }
-/// Looks at the Tensors of an eager call before it is made, for one that no graph can check.
-template <class F>
-using CheckFunction = void (*)(const Tensor* const* argument, const options_t<F>& options, SourceLine at);
-template <class F>
-inline constexpr CheckFunction<F> check_before = nullptr;
-/// Throws Error naming the first label that is no class, and is not to be ignored. Of labels with elements on the host: not while a graph is
-/// recorded.
-TT_INLINE void check_labels(const Tensor* const* argument, const std::int64_t* ignored, const char* op, SourceLine at);
-template <>
-inline constexpr CheckFunction<CrossEntropy> check_before<CrossEntropy> = [](const Tensor* const* argument, const CrossEntropy::Options& o, SourceLine at) {
-  check_labels(argument, &o.ignore_index, CrossEntropy::info.name, at);
-};
-template <>
-inline constexpr CheckFunction<NllLoss> check_before<NllLoss> = [](const Tensor* const* argument, const NllLoss::Options& o, SourceLine at) {
-  check_labels(argument, &o.ignore_index, NllLoss::info.name, at);
-};
-template <>
-inline constexpr CheckFunction<MultiMarginLoss> check_before<MultiMarginLoss> = [](const Tensor* const* argument, const MultiMarginLoss::Options&, SourceLine at) {
-  check_labels(argument, nullptr, MultiMarginLoss::info.name, at);
-};
 template <class F>
 void structured_front(Call& c) {
-  check_before<F>(c.argument, options_of<F>(*c.op, c.attrs(), false), c.at);
-  call_operator_into(*c.op, c.argument, c.arguments, c.attrs(), c.at, c.result);
+  const CheckedArguments<F> checked(c.argument, c.arguments, options_of<F>(*c.op, c.attrs(), false), c.at);
+  call_operator_into(*c.op, checked.data(), c.arguments, c.attrs(), c.at, c.result);
 }
 
 /// A result that is a view of what a kernel made for itself is no view to anybody else: changes in place would look for the history of its base.
@@ -223,7 +201,7 @@ Operator& define_operator() {
           e.derivative = &host_derivative<F>;
         }
       }
-      if constexpr (check_before<F> != nullptr) e.front = &structured_front<F>;
+      if constexpr (LabelCheck<F>::any) e.front = &structured_front<F>;
     } else {
       e.set_schema(F::info.schema ? F::info.schema : schema_of(F::info.arity, ""));
       e.body = &op_def<F>;
@@ -376,8 +354,12 @@ struct TensorFront {
   template <class F>
   static detail::ResultsOf<F> call_list(SourceLine at, const options_t<F>& options, const Tensor* const* argument, int count, Attributes& attributes) {
     detail::AttributesTo to{attributes};
-    if constexpr (detail::check_before<F> != nullptr) detail::check_before<F>(argument, options, at);
     detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter<detail::AttributesTo>{to}(v); });
+    if constexpr (detail::LabelCheck<F>::any) return call_listed<F>(at, detail::CheckedArguments<F>(argument, count, options, at).data(), count, attributes);
+    else return call_listed<F>(at, argument, count, attributes);
+  }
+  template <class F>
+  static detail::ResultsOf<F> call_listed(SourceLine at, const Tensor* const* argument, int count, const Attributes& attributes) {
     const Operator& op = operator_entry<F>();
     if constexpr (detail::count_results<F>() > 1) {
       detail::ResultsOf<F> results;
@@ -497,4 +479,5 @@ Tensor operator~(const Tensor& a) { return TensorFront::structured<BitwiseNot>({
 
 #if TT_DEFINES(eager)
 #include "tt/dispatch/eager_inl.hpp"
+#include "tt/dispatch/labels_inl.hpp"
 #endif

@@ -107,20 +107,6 @@ TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argum
   for (int k = 0; k < op.results; ++k) result[k].impl().inference = true;
 }
 
-TT_INLINE void check_labels(const Tensor* const* argument, const std::int64_t* ignored, const char* op, SourceLine at) {
-  const Tensor &logits = *argument[0], &labels = *argument[1];
-  if (!logits.defined() || !labels.defined() || logits.dim() == 0 || !is_integral(labels.dtype()) || capture_mode ||
-      labels.impl().device.type != DeviceType::cpu)
-    return;
-  const std::int64_t classes = logits.impl().shape.code[Labels::class_axis(logits.dim())];
-  const Tensor dense = labels.contiguous(at);
-  with_dtype(labels.dtype(), [&]<class T>(T) {
-    const T* label = reinterpret_cast<const T*>(dense.impl().data);
-    for (std::int64_t k = 0; k < dense.numel(); ++k)
-      if (const auto c = static_cast<std::int64_t>(label[k]); !(ignored && c == *ignored) && (c < 0 || c >= classes))
-        TT_THROW(Error(Text("tt::") << op << ": label " << c << " is none of " << classes << " classes, 0 and on." << at));
-  });
-}
 TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
   DType with_axes = DType::boolean, single = DType::boolean;
   bool any = false;

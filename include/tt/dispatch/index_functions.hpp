@@ -2,6 +2,8 @@
 // places that are named twice the last one counts where nothing is summed.
 //   tt::scatter(x, 1, index, src)   tt::index_put(x, {rows, columns}, values, true)   tt::masked_scatter(x, mask, source)
 #pragma once
+#include <cstring>
+
 #include "tt/dispatch/index_ops.hpp"
 #include "tt/dispatch/tensor_list.hpp"
 #include "tt/functional/options.hpp"
@@ -28,7 +30,7 @@ struct Slice {
 /// All axes that other items do not name.
 struct EllipsisType {};
 inline constexpr EllipsisType Ellipsis{};
-/// An item in x.index({...}): a number, a Slice, Ellipsis, tt::none for a new axis of extent 1, integers or a mask.
+/// An item in x.index({...}): a number, a Slice, Ellipsis or "...", tt::none for a new axis of extent 1, integers or a mask.
 class IndexItem {
  public:
   enum class Kind { number, slice, ellipsis, new_axis, tensor };
@@ -37,6 +39,9 @@ class IndexItem {
   IndexItem(I i) : kind(Kind::number), slice(static_cast<std::int64_t>(i)) {}
   IndexItem(const Slice& s) : kind(Kind::slice), slice(s) {}
   IndexItem(EllipsisType) : kind(Kind::ellipsis) {}
+  IndexItem(const char (&dots)[4]) : kind(Kind::ellipsis) {
+    if (std::strcmp(dots, "...") != 0) TT_THROW(Error(Text("tt::index: an index is the text '") << dots << "'. Only '...' is one."));
+  }
   IndexItem(NoneType) : kind(Kind::new_axis) {}
   IndexItem(const Tensor& t) : kind(Kind::tensor), tensor(t) {}
   Kind kind;

@@ -153,15 +153,28 @@ TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
   return *this;
 }
 
+namespace detail {
+/// Of elements that are one in memory, as of an expanded Tensor, the first ones.
+inline Tensor without_repeats(const Tensor& t, SourceLine at) {
+  Tensor r = t;
+  for (int k = 0; k < t.dim(); ++k)
+    if (t.impl().stride[k] == 0 && t.impl().shape.code[k] > 1) r = r.slice(k, 0, 1, 1, at);
+  return r;
+}
+}  // namespace detail
 TT_INLINE Tensor& Tensor::fill_(double value, SourceLine at) {
   detail::need_in_range(dtype(), value, "fill_", at);
   Tensor one(dtype(), Shape{});
   one.impl().is_number = true;
   with_dtype(dtype(), [&]<class T>(T) { *reinterpret_cast<T*>(one.impl().data) = detail::number_as<T>(value); });
-  return copy_(one, at);
+  detail::without_repeats(*this, at).copy_(one, at);
+  return *this;
 }
 
-TT_INLINE Tensor& Tensor::fill_(const Size& value, SourceLine at) { return copy_(detail::TensorOperand(value, at).number(dtype()), at); }
+TT_INLINE Tensor& Tensor::fill_(const Size& value, SourceLine at) {
+  detail::without_repeats(*this, at).copy_(detail::TensorOperand(value, at).number(dtype()), at);
+  return *this;
+}
 
 TT_INLINE Tensor& Tensor::zero_(SourceLine at) { return fill_(0, at); }
 

@@ -92,6 +92,36 @@ struct Slogdet {
     s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[1]) * transposed(inverse);
   }
 };
+template <class = void>
+struct SecondCofactors;
+/// A = U S V^T, of a matrix that is destroyed.
+template <class T>
+struct SingularValues {
+  ColumnMajor<T> u, vt;
+  std::vector<T> values;
+  T sign = 1;  ///< det(U) det(V)
+
+  SingularValues(const Call& c, const Matrices& a, std::int64_t k, ColumnMajor<T>& m) : u(a.rows, a.rows), vt(a.rows, a.rows), values(static_cast<std::size_t>(a.rows)) {
+    const auto& f = backend::Lapack<T>::get();
+    const int n = a.rows, room = 4 * n * n + 8 * n + 128 * n + 1;
+    std::vector<T> work(static_cast<std::size_t>(room));
+    std::vector<int> iwork(static_cast<std::size_t>(8 * n)), pivots(static_cast<std::size_t>(n) + 1);
+    int code = 0;
+    f.gesdd("A", &n, &n, m.data(), &n, values.data(), u.data(), &n, vt.data(), &n, work.data(), &room, iwork.data(), &code);
+    if (code != 0) not_solved(c, "singular values were not found", a, k);
+    for (const ColumnMajor<T>* const q : {&u, &vt}) {
+      ColumnMajor<T> factors(n, n);
+      std::copy(q->element, q->element + n * n, factors.element);
+      f.getrf(&n, &n, factors.data(), &n, pivots.data(), &code);
+      sign *= Det<>::of_factors(factors, pivots) < 0 ? T(-1) : T(1);
+    }
+  }
+  T product_without(int i, int j) const {
+    T product = 1;
+    for (int k = 0; k < static_cast<int>(values.size()); ++k) product *= k == i || k == j ? T(1) : values[static_cast<std::size_t>(k)];
+    return product;
+  }
+};
 /// The determinants of what is left without each row and column, with signs: the gradient of a determinant. Of singular matrices by their singular values.
 template <class>
 struct Cofactors {
@@ -99,7 +129,10 @@ struct Cofactors {
   static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
-  static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
+  static Sym like(const Sym& a, const Options&) {
+    (void)is_matrix(a, info.name);
+    return a;
+  }
   static void kernel(Call& c, const Options&) {
     const Matrices a = Matrices::of(c, 0, true);
     const int n = a.rows;
@@ -127,38 +160,79 @@ struct Cofactors {
       }
     });
   }
-  static void derivative(const auto& s, const Options&) {
-    const auto [inverse, infos] = call_with<Inverse<>>(s.at, {false}, s.argument[0]);
-    const auto x = transposed(inverse);
-    const auto inner = call_with<Sum>(s.at, {{-2, -1}, false}, s.gradient[0] * x);
-    s.out[0] = call_with<OverMatrices>(s.at, {2}, inner) * s.result[0] - tt::matmul(tt::matmul(s.result[0], transposed(s.gradient[0])), x);
-  }
+  static void derivative(const auto& s, const Options&) { s.out[0] = call_with<SecondCofactors<>>(s.at, {}, s.argument[0], s.gradient[0]); }
 
- private:
   /// det(U) det(V) U diag(products of all other singular values) V^T.
   template <class T>
   static void singular(const Call& c, const Matrices& a, std::int64_t k, ColumnMajor<T>& m, ColumnMajor<T>& out) {
-    const auto& f = backend::Lapack<T>::get();
-    const int n = a.rows, room = 4 * n * n + 8 * n + 128 * n + 1;
-    ColumnMajor<T> u(n, n), vt(n, n);
-    std::vector<T> values(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(room));
-    std::vector<int> iwork(static_cast<std::size_t>(8 * n)), pivots(static_cast<std::size_t>(n) + 1);
-    int code = 0;
-    f.gesdd("A", &n, &n, m.data(), &n, values.data(), u.data(), &n, vt.data(), &n, work.data(), &room, iwork.data(), &code);
-    if (code != 0) not_solved(c, "singular values were not found", a, k);
+    const SingularValues<T> s(c, a, k, m);
+    const int n = a.rows;
     std::fill(out.element, out.element + n * n, T(0));
     for (int r = 0; r < n; ++r) {
-      T others = 1;
-      for (int i = 0; i < n; ++i) others *= i == r ? T(1) : values[static_cast<std::size_t>(i)];
+      const T others = s.product_without(r, r);
       for (int j = 0; j < n; ++j)
-        for (int i = 0; i < n; ++i) out.element[j * n + i] += u.element[r * n + i] * others * vt.element[j * n + r];
+        for (int i = 0; i < n; ++i) out.element[j * n + i] += s.u.element[r * n + i] * others * s.vt.element[j * n + r];
     }
-    T sign = 1;
-    for (ColumnMajor<T>* const q : {&u, &vt}) {
-      f.getrf(&n, &n, q->data(), &n, pivots.data(), &code);
-      sign *= Det<>::of_factors(*q, pivots) < 0 ? T(-1) : T(1);
-    }
-    for (int i = 0; i < n * n; ++i) out.element[i] *= sign;
+    for (int i = 0; i < n * n; ++i) out.element[i] *= s.sign;
+  }
+};
+/// The derivative of cofactors, times G: the second one of a determinant. Of A = U S V^T, with B = U^T G V, it is det(U V) U H V^T, where H[j][j] is the sum over other i of
+/// B[i][i] p[i][j], and H[j][i] is -B[i][j] p[i][j]; p is the product of all singular values but i and j: of singular matrices, too.
+template <class>
+struct SecondCofactors {
+  static constexpr OpInfo info{.name = "_linalg_second_cofactors", .arguments = "A, G"};
+  static constexpr Batching batching = Batching::in_front;
+  static constexpr bool keeps_values = true;
+  using Options = NoOptions;
+  static Sym like(const Sym& a, const Sym&, const Options&) {
+    (void)is_matrix(a, info.name);
+    return a;
+  }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true);
+    const int n = a.rows;
+    c.result[0] = a.result(c, n, n);
+    if (c[0].is_meta()) return;
+    const Tensor gradient = c[1].contiguous(c.at);
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      ColumnMajor<T> m(n, n), g(n, n), b(n, n), h(n, n), x(n, n);
+      for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
+        m.read(a.dense.data_ptr<T>() + k * n * n);
+        g.read(gradient.data_ptr<T>() + k * n * n);
+        const SingularValues<T> s(c, a, k, m);
+        const auto at = [n](const ColumnMajor<T>& q, int i, int j) -> T& { return q.element[j * n + i]; };
+        const auto sum = [n](const auto& f) {
+          T t = 0;
+          for (int i = 0; i < n; ++i) t += f(i);
+          return t;
+        };
+        const auto each = [n](const auto& f) {
+          for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) f(i, j);
+        };
+        each([&](int i, int j) { at(x, i, j) = sum([&](int r) { return at(s.u, r, i) * at(g, r, j); }); });
+        each([&](int i, int j) { at(b, i, j) = sum([&](int r) { return at(x, i, r) * at(s.vt, j, r); }); });
+        each([&](int i, int j) {
+          at(h, j, i) = i == j ? sum([&](int r) { return r == j ? T(0) : at(b, r, r) * s.product_without(r, j); }) : -at(b, i, j) * s.product_without(i, j);
+        });
+        each([&](int i, int j) { at(x, i, j) = sum([&](int r) { return at(s.u, i, r) * at(h, r, j); }); });
+        each([&](int i, int j) { at(m, i, j) = s.sign * sum([&](int r) { return at(x, i, r) * at(s.vt, r, j); }); });
+        m.write(c.result[0].data_ptr<T>() + k * n * n, n, n);
+      }
+    });
+  }
+  /// Linear in G, and symmetric in G and what it is summed with; by A it is a third derivative, of matrices that have an inverse X^T: of
+  /// det (<G, X> <W, X> - <W, X G^T X>).
+  static void derivative(const auto& s, const Options&) {
+    const auto &a = s.argument[0], &g = s.argument[1], &w = s.gradient[0];
+    s.out[1] = call_with<SecondCofactors>(s.at, {}, a, w);
+    const auto [inverse, infos] = call_with<Inverse<>>(s.at, {false}, a);
+    const auto x = transposed(inverse);
+    const auto det = call_with<OverMatrices>(s.at, {2}, call_with<Det<>>(s.at, {}, a));
+    const auto inner = [&](const auto& p, const auto& q) { return call_with<OverMatrices>(s.at, {2}, call_with<Sum>(s.at, {{-2, -1}, false}, p * q)); };
+    const auto across = [&](const auto& p) { return tt::matmul(tt::matmul(x, transposed(p)), x); };
+    const auto pg = across(g), pw = across(w), gx = inner(g, x), wx = inner(w, x);
+    s.out[0] = det * (x * (gx * wx - inner(w, pg)) - pg * wx - pw * gx + tt::matmul(tt::matmul(pg, transposed(w)), x) + tt::matmul(tt::matmul(pw, transposed(g)), x));
   }
 };
 

@@ -228,17 +228,13 @@ TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, Sou
   const std::int64_t last = num_classes < 0 ? x.amax({}, false, at).item<std::int64_t>(at) : num_classes - 1;
   if (last == INT64_MAX) TT_THROW(Error(Text("tt::one_hot: more classes than there are numbers.") << at));
   const std::int64_t n = last + 1;
-  if (!detail::is_plain(x)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
+  const Tensor labels = detail::checked_labels(x, Size(n), nullptr, detail::LabelsOf::one_hot, at);
+  if (!detail::is_plain(labels)) return tt::eq(labels.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
   IntList to = x.shape(at);
   to.push_back(n);
-  const Tensor r(DType::i64, shape_of(to, "one_hot", at)), places = x.to(DType::i64, at).contiguous(at);
+  const Tensor r(DType::i64, shape_of(to, "one_hot", at)), places = labels.contiguous(at);
   const auto* const place = places.data_ptr<std::int64_t>();
-  const auto column = [&](std::int64_t k) {
-    if (place[k] < 0 || place[k] >= n) TT_THROW(Error(Text("tt::one_hot: ") << place[k] << " is none of " << n << " classes." << at));
-    return place[k];
-  };
-  if (n == 0 && places.impl().numel > 0) (void)column(0);
-  detail::rows_of_one(detail::elements_of<std::int64_t>(r), places.impl().numel, n, column, [](std::int64_t) { return std::int64_t{1}; });
+  detail::rows_of_one(detail::elements_of<std::int64_t>(r), places.impl().numel, n, [&](std::int64_t k) { return place[k]; }, [](std::int64_t) { return std::int64_t{1}; });
   detail::stamp(r);
   return r;
 }
@@ -282,8 +278,13 @@ TT_LAZY_DEFINITION Tensor scaled_dot_product_attention(const Tensor& query, cons
   Tensor key = given_key, value = given_value;
   if (enable_gqa) {
     const std::int64_t heads = query.size(-3, at);
-    key = repeat_interleave(key, heads / key.size(-3, at).value(), Optional<int>(key.dim() - 3), at);
-    value = repeat_interleave(value, heads / value.size(-3, at).value(), Optional<int>(value.dim() - 3), at);
+    for (Tensor* const t : {&key, &value}) {
+      const std::int64_t own = t->size(-3, at);
+      if (own == heads) continue;
+      if (own == 0 || heads % own != 0)
+        TT_THROW(Error(Text("tt::scaled_dot_product_attention: ") << heads << " heads of queries are no multiple of " << own << " heads of " << (t == &key ? "keys." : "values.") << at));
+      *t = repeat_interleave(*t, heads / own, Optional<int>(t->dim() - 3), at);
+    }
   }
   if (!(dropout_p >= 0 && dropout_p <= 1)) TT_THROW(Error(Text("tt::scaled_dot_product_attention: dropout_p is not from 0 to 1.") << at));
   const Tensor seed = dropout_p > 0 ? detail::next_seed(query.device(), "scaled_dot_product_attention", at) : Tensor();

@@ -118,6 +118,8 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
   const detail::Resizing how{linear ? detail::Resizing::linear : mode == "bicubic" ? detail::Resizing::cubic : mode == "nearest" ? detail::Resizing::nearest : detail::Resizing::nearest_exact,
                              align_corners, antialias};
   const bool weighted = linear || mode == "bicubic", rounds = weighted && x.dtype() == DType::u8;
+  for (int k = 0; k < axes; ++k)  // of a size that stays PyTorch's kernels copy what is there in these modes, whatever the factor
+    if (to.value(k) == x.size(2 + k, at) && (linear || antialias || (mode == "nearest" && axes == 2))) scale[static_cast<std::size_t>(k)] = 1;
   if (weighted && !rounds && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: ") << std::string(mode).c_str() << " of " << name(x.dtype()) << ". Floating numbers, or u8?" << at));
   Tensor r = weighted && is_narrow(x.dtype()) ? x.to(DType::f32, at) : x;
   for (int j = 0; j < axes; ++j) {

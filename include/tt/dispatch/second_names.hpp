@@ -290,6 +290,6 @@ template <class = void> Tensor scalar_tensor(double value, TensorOptions o = {},
 // ---- dtypes and shapes of results
 inline DType promote_types(DType a, DType b) { return promote(a, b); }
 /// May an op in place write elements of this dtype to a Tensor of that one? Not floating ones to integers, nor numbers to bool.
-inline bool can_cast(DType from, DType to) { return detail::category(from) <= detail::category(to); }
+inline bool can_cast(DType from, DType to) { return category(from) <= category(to); }
 
 }  // namespace tt

@@ -42,6 +42,47 @@ struct BagOfWords {
   }
 };
 
+inline SizeOption rows_of(const Tensor& x) { return x.impl().shape.code[0]; }
+inline SizeOption rows_of(const Sym& x) {
+  SizeOption n;
+  n.extent = x.shape()[0];
+  return n;
+}
+/// So many rows, each the sum of those of a matrix that `from` names where `to` names it; -1 names none. Its derivative is the same the other way. `checks`: -1 is none of `from`.
+template <class = void>
+struct GatherSum {
+  struct Options {
+    SizeOption rows;
+    bool checks = false;
+  };
+  static constexpr OpInfo info{.name = "_gather_sum", .arguments = "source, from, to"};
+  static Sym like(const Sym& source, const Sym&, const Sym&, const Options& o) {
+    Shape s = source.shape();
+    s.set(0, o.rows.extent);
+    return symbol_like(source, source.dtype(), s);
+  }
+  static void kernel(Call& c, const Options& o) {
+    const std::int64_t rows = o.rows.value, width = c[0].impl().shape.code[1], n = c[1].impl().numel, all = c[0].impl().shape.code[0];
+    if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{rows, width}, c[0].device()));
+    c.result[0] = tt::zeros({rows, width}, {c[0].dtype(), c[0].device()}, c.at);
+    const Tensor source = c[0].contiguous(c.at), from = c[1].contiguous(c.at), to = c[2].contiguous(c.at);
+    const auto *const in = from.data_ptr<std::int64_t>(), *const out = to.data_ptr<std::int64_t>();
+    for (std::int64_t k = 0; k < n; ++k)
+      if (in[k] < (o.checks ? 0 : -1) || in[k] >= all) TT_THROW(Error(Text("tt::embedding_bag: index ") << in[k] << " is out of range for a table of " << all << " rows." << c.at));
+    with_dtype(source.dtype(), [&]<class T>(T) {
+      const auto* const table = elements_of<T>(source);
+      auto* const sum = elements_of<T>(c.result[0]);
+      const auto add = [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k)
+          if (out[k] >= 0 && in[k] >= 0) add_to_row(sum + out[k] * width, table + in[k] * width, width);
+      };
+      if (!std::is_sorted(out, out + n)) return add(0, n);
+      in_ranges(rows, n / (rows + 1) * width, [&](std::int64_t begin, std::int64_t end) { add(std::lower_bound(out, out + n, begin) - out, std::lower_bound(out, out + n, end) - out); });
+    });
+  }
+  static void derivative(const auto& s, const Options&) { s.out[0] = call_with<GatherSum>(s.at, {rows_of(s.argument[0])}, s.gradient[0], s.argument[2], s.argument[1]); }
+};
+
 /// Losses of a batch; or what the gradient of each of them is.
 template <bool Gradient>
 struct Ctc {
@@ -216,6 +257,12 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& table
   Tensor bag;
   if (input.dim() == 2) bag = arange(bags).to(input.device(), false, at).unsqueeze(1, at).expand({bags, input.size(1, at)}, at).reshape({-1}, at);
   else bag = call_with<detail::BagOfWords<>>(at, {include_last_offset}, flat, offsets);
+  if ((table.dtype() == DType::f32 || table.dtype() == DType::f64) && is_host(table.device()) && mode != BagMode::max && !per_sample_weights.defined() && !o.max_norm.given && !o.scale_grad_by_freq) {
+    const Tensor to = o.padding_idx.given ? tt::where(flat == padding, -1, bag, at) : bag, sum = call_with<detail::GatherSum<>>(at, {bags, true}, table, flat, to);
+    if (mode == BagMode::sum) return sum;
+    const Tensor counted = o.padding_idx.given ? tt::ne(flat, padding, at).to(table.dtype(), at) : ones({words}, table.dtype(), at);
+    return sum / tt::maximum(index_add(zeros({bags}, table.dtype(), at), 0, bag, counted, at).unsqueeze(1, at), 1, at);
+  }
   // Sums of 16-bit floats are rounded once.
   const TensorOptions like = detail::on_device(compute_dtype(table.dtype()), table.device());
   Tensor rows = embedding(flat, table, o, at).to(like.dtype, at), counted = ones({words}, like, at);

@@ -14,6 +14,12 @@ TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64
 struct Reach {
   std::int64_t low = 0, high = 0;
 };
+/// Are elements along an axis one in memory, as of an expanded Tensor?
+inline bool has_repeats(const TensorImpl& t) {
+  bool any = false;
+  for (int k = 0; k < t.shape.rank; ++k) any = any || (t.stride[k] == 0 && t.shape.code[k] > 1);
+  return any;
+}
 inline Reach reach_of(const TensorImpl& t) {
   Reach r;
   for (int k = 0; k < t.shape.rank; ++k) (t.stride[k] < 0 ? r.low : r.high) += (t.shape.code[k] - 1) * t.stride[k];

@@ -110,6 +110,12 @@ struct Expression {
     return Result(*this).item();
   }
 };
+/// What it is evaluated to, as that prints.
+template <CharStream Stream, class Fn, class... Ops>
+  requires(Expression<Fn, Ops...>::Result::rank > 0)
+Stream& operator<<(Stream& stream, const Expression<Fn, Ops...>& e) {
+  return stream << e.eval();
+}
 
 namespace detail {
 
@@ -323,7 +329,10 @@ inline constexpr DType dtype_of_operand = [] {
 template <class... A>
 constexpr DType common_dtype() {
   DType d = DType::boolean;
-  ((d = Value<A> ? promote(d, dtype_of_operand<A>) : d), ...);
+  const auto add = [&]<class B>(std::type_identity<B>) {
+    if constexpr (Value<B>) d = promote(d, dtype_of_operand<B>);
+  };
+  (add(std::type_identity<A>{}), ...);
   return d;
 }
 template <class A>

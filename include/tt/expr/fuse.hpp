@@ -7,7 +7,7 @@
 //   });
 //   tt::Array<float> loss = step(w, x, y);
 // A parameter taken as `auto&` and assigned is updated in place. Arguments are Arrays and views of them, expressions,
-// numbers (f32 unless they are double or integers) and parameter structs of Arrays; results are
+// numbers (which widen nothing beside Arrays) and parameter structs of Arrays; results are
 // nothing, one value, a tuple of them, or a parameter struct.
 // Thread-safe: a fused function holds no state; each thread has its own arena.
 #pragma once
@@ -32,7 +32,11 @@ using leaf_list = decltype(list_of(leaves(std::declval<S&>())));
 
 /// An argument type as the recorder sees it; const arguments cannot be updated in place.
 template <class A>
-struct Argument;
+struct Argument {
+  static_assert(sizeof(A) == 0, "tt: this is no argument of a fused function or of a gradient: pass Arrays, views of memory, numbers, or structs of tt::leaf");
+  using Symbolic = Sym;
+  static constexpr Sym record(Recorder& r) { return r.number<float>(); }
+};
 template <class T, std::int64_t... E>
 struct Argument<Array<T, E...>> {
   using Symbolic = Sym;
@@ -47,7 +51,7 @@ template <class T>
   requires std::is_arithmetic_v<T>
 struct Argument<T> {
   using Symbolic = Sym;
-  static constexpr Sym record(Recorder& r) { return r.input<T>(); }
+  static constexpr Sym record(Recorder& r) { return r.number<T>(); }
 };
 template <ParameterStruct S>
 struct Argument<S> {
@@ -300,10 +304,10 @@ struct Fused {
   using ProgramFor =
       detail::Program<detail::FunctionModel<F, detail::Argument<std::remove_cvref_t<A>>...>>;
 
-  /// On Tensors `f` runs as it is written, op by op.
+  /// On Tensors `f` runs as it is written, op by op; inside of another function it is a part of that.
   template <class... A>
-  decltype(auto) operator()(A&&... a) const {
-    if constexpr (detail::at_run_time<A...>) return F{}(static_cast<A&&>(a)...);
+  constexpr decltype(auto) operator()(A&&... a) const {
+    if constexpr (detail::at_run_time<A...> || (detail::is_symbolic<std::remove_cvref_t<A>> || ...)) return F{}(static_cast<A&&>(a)...);
     else return call(settled(static_cast<A&&>(a))...);
   }
 

@@ -69,6 +69,8 @@ struct Recorder {
     (extent(E), ...);
     return {&graph, graph.input(dtype_of<T>, s, {}, padded)};
   }
+  template <class T>
+  constexpr Sym number() { return {&graph, graph.number_input(dtype_of<T>)}; }
   constexpr Extent next(int axis_from_right) {
     const int k = symbols++;
     if (k >= max_symbols) return table.meaning[0];
@@ -282,7 +284,7 @@ constexpr bool no_mistake() {
   else if constexpr (m == Mistake::too_many_elements) static_assert(shown_mistake<H, 'a'>::value, "tt: too many elements: more than memory can hold");
   else if constexpr (m == Mistake::too_many_symbols) static_assert(shown_mistake<H, 'n', 'l'>::value, "tt: too many run-time extents. Give some of them constants, or split the function");
   else if constexpr (m == Mistake::too_many_outputs) static_assert(shown_mistake<H, 'n', 'l'>::value, "tt: too many results. Split the function");
-  else if constexpr (m == Mistake::too_many_nodes) static_assert(shown_mistake<H, 'n', 'l'>::value, "tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split the function");
+  else if constexpr (m == Mistake::too_many_nodes) static_assert(shown_mistake<H, 'n', 'l'>::value, "tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split the function; then perhaps -fconstexpr-ops-limit (clang: -fconstexpr-steps), too");
   else if constexpr (m == Mistake::parameter_changes_shape) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: a parameter changes its shape or dtype");
   else if constexpr (m == Mistake::option_out_of_range) static_assert(shown_mistake<H, 'o'>::value, "tt: option is out of range");
   else if constexpr (m == Mistake::rank_not_accepted) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: rank is not accepted");

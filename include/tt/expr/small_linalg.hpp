@@ -142,6 +142,17 @@ TT_ALWAYS_INLINE bool is_zero(T x) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   return std::bit_cast<Bits>(x) << 1 == 0;
 }
+/// Is a determinant of minors neither 0 nor NaN, nor so small or large that products on the way to it may have been what the type does not hold? By its exponent: one branch.
+template <class T>
+TT_ALWAYS_INLINE bool is_usual(T det) {
+  if constexpr (sizeof(T) == 4) return (std::bit_cast<std::uint32_t>(det) >> 23 & 255) - (127 - 80) < 160;
+  else return (std::bit_cast<std::uint64_t>(det) >> 52 & 2047) - (1023 - 700) < 1400;
+}
+/// `inverted` where minors do not do.
+template <class T, int N>
+TT_NOINLINE void invert_by_pivoting(const T* from, T* to, SourceLine at) {
+  if (!inverted<T, N>(from, to)) refuse_matrix("inv", "singular", N, at);
+}
 /// The adjugate of a 3 x 3 matrix, times `by`: but for its last element, products of two numbers less those of two others, eight at once.
 template <class T>
 TT_ALWAYS_INLINE void scaled_adjugate(const T* m, T by, T* to) {
@@ -188,22 +199,25 @@ TT_ALWAYS_INLINE T det(const Array<T, N, N>& a) {
   } else return detail::SmallLu<T, static_cast<int>(N)>(m).det();
 }
 
-/// The inverse: by minors up to 4 x 4, by partial pivoting beyond. Throws Error where the matrix is singular.
+/// The inverse: by minors up to 4 x 4, by partial pivoting beyond, and where the determinant is hardly a number of the type. Throws Error where the matrix is singular.
 template <class T, std::int64_t N>
   requires detail::SmallMatrix<T, N>
 TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = here()) {
   Array<T, N, N> r{Uninitialized{}};
   const T* const m = a.data();
   T* const x = r.data();
-  const auto check = [&](bool singular) TT_LAMBDA_INLINE {
-    if (singular) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
-  };
-  if constexpr (N <= 3) {
-    const T d = detail::det_of<static_cast<int>(N)>(m);
-    check(detail::is_zero(d));
+  constexpr int n = static_cast<int>(N);
+  if constexpr (N == 1) {
+    if (detail::is_zero(m[0])) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
+    x[0] = 1 / m[0];
+  } else if constexpr (N <= 3) {
+    const T d = detail::det_of<n>(m);
+    if (!detail::is_usual(d)) [[unlikely]] {
+      detail::invert_by_pivoting<T, n>(m, x, at);
+      return r;
+    }
     const T by = 1 / d;
-    if constexpr (N == 1) x[0] = by;
-    else if constexpr (N == 2) {
+    if constexpr (N == 2) {
       x[0] = m[3] * by;
       x[1] = -m[1] * by;
       x[2] = -m[2] * by;
@@ -215,7 +229,10 @@ TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = her
     const detail::RowPair<T> upper(m, m + 4), lower(m + 8, m + 12);
     const T *const s = upper.of, *const c = lower.of;
     const T d = s[0] * c[5] - s[1] * c[4] + s[2] * c[3] + s[3] * c[2] - s[4] * c[1] + s[5] * c[0];
-    check(detail::is_zero(d));
+    if (!detail::is_usual(d)) [[unlikely]] {
+      detail::invert_by_pivoting<T, n>(m, x, at);
+      return r;
+    }
     const T by = 1 / d;
     x[0] = (m[5] * c[5] - m[6] * c[4] + m[7] * c[3]) * by;
     x[1] = (m[2] * c[4] - m[1] * c[5] - m[3] * c[3]) * by;
@@ -234,7 +251,7 @@ TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = her
     x[14] = (m[13] * s[1] - m[12] * s[3] - m[14] * s[0]) * by;
     x[15] = (m[8] * s[3] - m[9] * s[1] + m[10] * s[0]) * by;
   } else {
-    check(!detail::inverted<T, static_cast<int>(N)>(m, x));
+    if (!detail::inverted<T, n>(m, x)) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
   }
   return r;
 }

@@ -229,11 +229,17 @@ constexpr CalledStructured<Structured<Normalize, O>, A> normalize(A&& x, CallLin
 template <DynamicAxes A>
 constexpr A normalize(const A& x, double p = 2, int dim = 1, double eps = 1e-12, SourceLine at = here()) { return call_with<Normalize>(at, {p, dim, eps}, x); }
 /// sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps)) along an axis of what both are broadcast to.
+template <CosineSimilarity::Options O = CosineSimilarity::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<CosineSimilarity, O>, A, B> cosine_similarity(A&& x1, B&& x2, CallLine at = here()) { return call_structured<CosineSimilarity, O>(at, static_cast<A&&>(x1), static_cast<B&&>(x2)); }
 template <DynamicAxes A>
 constexpr A cosine_similarity(const A& x1, const std::type_identity_t<A>& x2, int dim = 1, double eps = 1e-8, SourceLine at = here()) {
   return call_with<CosineSimilarity>(at, {dim, eps}, x1, x2);
 }
 /// The p-norm of x1 - x2 + eps along the last axis.
+template <PairwiseDistance::Options O = PairwiseDistance::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<PairwiseDistance, O>, A, B> pairwise_distance(A&& x1, B&& x2, CallLine at = here()) { return call_structured<PairwiseDistance, O>(at, static_cast<A&&>(x1), static_cast<B&&>(x2)); }
 template <DynamicAxes A>
 constexpr A pairwise_distance(const A& x1, const std::type_identity_t<A>& x2, double p = 2, double eps = 1e-6, bool keepdim = false, SourceLine at = here()) {
   return call_with<PairwiseDistance>(at, {p, eps, keepdim}, x1, x2);
@@ -245,33 +251,51 @@ bool has_many_rows(const T& x) { return x.dim() > 1 && x.size(-2) > 25; }
 }  // namespace detail
 /// The distance of each row of x1, (..., P, M), from each of x2, (..., R, M): (..., P, R). Euclidean ones of more than 25 rows on a side are computed from
 /// products, as PyTorch's are (NaN then where a coordinate is infinite), unless compute_mode is EuclidDistance::donot_use_mm_for_euclid_dist.
+template <Cdist::Options O = Cdist::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<Cdist, O>, A, B> cdist(A&& x1, B&& x2, CallLine at = here()) { return call_structured<Cdist, O>(at, static_cast<A&&>(x1), static_cast<B&&>(x2)); }
 template <DynamicAxes A>
 constexpr A cdist(const A& x1, const std::type_identity_t<A>& x2, double p = 2, EuclidDistance compute_mode = EuclidDistance::use_mm_for_euclid_dist_if_necessary, SourceLine at = here()) {
   const bool many = compute_mode == EuclidDistance::use_mm_for_euclid_dist_if_necessary && p == 2 && (detail::has_many_rows(x1) || detail::has_many_rows(x2));
   return call_with<Cdist>(at, {p, p == 2 && (many || compute_mode == EuclidDistance::use_mm_for_euclid_dist)}, x1, x2);
 }
 /// The distances of each two rows of a matrix, of n (n - 1) / 2 pairs. A captured function holds for the number of rows.
+template <Pdist::Options O = Pdist::Options{}, Value A>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<Pdist, O>, A> pdist(A&& input, CallLine at = here()) { return call_structured<Pdist, O>(at, static_cast<A&&>(input)); }
 template <DynamicAxes A>
 constexpr A pdist(const A& input, double p = 2, SourceLine at = here()) { return call_with<Pdist>(at, {p}, input); }
 /// 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.
+template <CosineEmbeddingLoss::Options O = CosineEmbeddingLoss::Options{}, Value A, Value B, Value C>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<CosineEmbeddingLoss, O>, A, B, C> cosine_embedding_loss(A&& input1, B&& input2, C&& target, CallLine at = here()) { return call_structured<CosineEmbeddingLoss, O>(at, static_cast<A&&>(input1), static_cast<B&&>(input2), static_cast<C&&>(target)); }
 template <DynamicAxes A>
 constexpr A cosine_embedding_loss(const A& input1, const std::type_identity_t<A>& input2, const std::type_identity_t<A>& target, double margin = 0,
                                   Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<CosineEmbeddingLoss>(at, {margin, reduction}, input1, input2, target);
 }
 /// max(0, margin + |anchor - positive| - |anchor - negative|); `swap`: with the distance of positive and negative, if that is less.
+template <TripletMarginLoss::Options O = TripletMarginLoss::Options{}, Value A, Value B, Value C>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<TripletMarginLoss, O>, A, B, C> triplet_margin_loss(A&& anchor, B&& positive, C&& negative, CallLine at = here()) { return call_structured<TripletMarginLoss, O>(at, static_cast<A&&>(anchor), static_cast<B&&>(positive), static_cast<C&&>(negative)); }
 template <DynamicAxes A>
 constexpr A triplet_margin_loss(const A& anchor, const std::type_identity_t<A>& positive, const std::type_identity_t<A>& negative, double margin = 1,
                                 double p = 2, double eps = 1e-6, bool swap = false, Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<TripletMarginLoss>(at, {margin, p, eps, swap, reduction}, anchor, positive, negative);
 }
-/// The mean over classes of max(0, margin - input[label] + input[class])^p, but that of the label. Eager calls on the host look at labels.
+/// The mean over classes of max(0, margin - input[label] + input[class])^p, but that of the label. Calls on the host look at labels.
+template <MultiMarginLoss::Options O = MultiMarginLoss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<MultiMarginLoss, O>, A, B> multi_margin_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<MultiMarginLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A multi_margin_loss(const A& input, const std::type_identity_t<A>& target, int p = 1, double margin = 1,
                               const std::type_identity_t<A>& weight = {}, Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<MultiMarginLoss>(at, {p, margin, reduction}, input, target, weight);
 }
 /// The sum over labels of a row and other classes of max(0, 1 - input[label] + input[class]), divided by how many classes there are.
+template <MultilabelMarginLoss::Options O = MultilabelMarginLoss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<MultilabelMarginLoss, O>, A, B> multilabel_margin_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<MultilabelMarginLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A multilabel_margin_loss(const A& input, const std::type_identity_t<A>& target, Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<MultilabelMarginLoss>(at, {reduction}, input, target);

@@ -7,7 +7,7 @@ namespace tt {
 namespace detail {
 
 /// log(1 + e^x) without overflow.
-constexpr Sym log_one_plus_exp(const auto& x) { return tt::maximum(x, 0) + tt::log1p(tt::exp(-tt::abs(x))); }
+constexpr Sym log_one_plus_exp(const auto& x) { return -tt::logsigmoid(-x); }
 
 }  // namespace detail
 
@@ -200,6 +200,9 @@ constexpr A huber_loss(const A& input, const std::type_identity_t<A>& target, Re
   return call_with<HuberLoss>(at, {reduction, delta}, input, target, weight);
 }
 /// -(target log(input) + (1 - target) log(1 - input)), of probabilities; no logarithm is below -100. `weight` is multiplied, as it is broadcast.
+template <BinaryCrossEntropy::Options O = BinaryCrossEntropy::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<BinaryCrossEntropy, O>, A, B> binary_cross_entropy(A&& input, B&& target, CallLine at = here()) { return call_structured<BinaryCrossEntropy, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A binary_cross_entropy(const A& input, const std::type_identity_t<A>& target, const std::type_identity_t<A>& weight = {},
                                  Reduction reduction = Reduction::mean, SourceLine at = here()) {
@@ -217,41 +220,62 @@ constexpr A binary_cross_entropy_with_logits(const A& input, const std::type_ide
   return call_with<BinaryCrossEntropyWithLogits>(at, {reduction}, input, target, weight, pos_weight);
 }
 /// target (log(target) - input), of logarithms of probabilities; `log_target`: the target is one too.
+template <KlDiv::Options O = KlDiv::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<KlDiv, O>, A, B> kl_div(A&& input, B&& target, CallLine at = here()) { return call_structured<KlDiv, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A kl_div(const A& input, const std::type_identity_t<A>& target, KlDivReduction reduction = KlDivReduction::mean, bool log_target = false,
                    SourceLine at = here()) {
   return call_with<KlDiv>(at, {reduction, log_target}, input, target);
 }
 /// exp(input) - target input, or input - target log(input + eps) of an input that is no logarithm; `full`: with Stirling's term.
+template <PoissonNllLoss::Options O = PoissonNllLoss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<PoissonNllLoss, O>, A, B> poisson_nll_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<PoissonNllLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A poisson_nll_loss(const A& input, const std::type_identity_t<A>& target, bool log_input = true, bool full = false, double eps = 1e-8,
                              Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<PoissonNllLoss>(at, {log_input, full, eps, reduction}, input, target);
 }
 /// (log(var) + (input - target)^2 / var) / 2, of a variance of the same shape, or of that without the last axis; it is at least eps.
+template <GaussianNllLoss::Options O = GaussianNllLoss::Options{}, Value A, Value B, Value C>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<GaussianNllLoss, O>, A, B, C> gaussian_nll_loss(A&& input, B&& target, C&& var, CallLine at = here()) { return call_structured<GaussianNllLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target), static_cast<C&&>(var)); }
 template <DynamicAxes A>
 constexpr A gaussian_nll_loss(const A& input, const std::type_identity_t<A>& target, const std::type_identity_t<A>& var, bool full = false, double eps = 1e-6,
                               Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<GaussianNllLoss>(at, {full, eps, reduction}, input, target, var);
 }
 /// input where the target is 1, max(0, margin - input) where it is -1.
+template <HingeEmbeddingLoss::Options O = HingeEmbeddingLoss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<HingeEmbeddingLoss, O>, A, B> hinge_embedding_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<HingeEmbeddingLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A hinge_embedding_loss(const A& input, const std::type_identity_t<A>& target, double margin = 1, Reduction reduction = Reduction::mean,
                                  SourceLine at = here()) {
   return call_with<HingeEmbeddingLoss>(at, {margin, reduction}, input, target);
 }
 /// max(0, -target (input1 - input2) + margin).
+template <MarginRankingLoss::Options O = MarginRankingLoss::Options{}, Value A, Value B, Value C>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<MarginRankingLoss, O>, A, B, C> margin_ranking_loss(A&& input1, B&& input2, C&& target, CallLine at = here()) { return call_structured<MarginRankingLoss, O>(at, static_cast<A&&>(input1), static_cast<B&&>(input2), static_cast<C&&>(target)); }
 template <DynamicAxes A>
 constexpr A margin_ranking_loss(const A& input1, const std::type_identity_t<A>& input2, const std::type_identity_t<A>& target, double margin = 0,
                                 Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<MarginRankingLoss>(at, {margin, reduction}, input1, input2, target);
 }
 /// log(1 + exp(-target input)).
+template <SoftMarginLoss::Options O = SoftMarginLoss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<SoftMarginLoss, O>, A, B> soft_margin_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<SoftMarginLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A soft_margin_loss(const A& input, const std::type_identity_t<A>& target, Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<SoftMarginLoss>(at, {reduction}, input, target);
 }
 /// The mean over the last axis of binary_cross_entropy_with_logits, reduced.
+template <MultilabelSoftMarginLoss::Options O = MultilabelSoftMarginLoss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<MultilabelSoftMarginLoss, O>, A, B> multilabel_soft_margin_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<MultilabelSoftMarginLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A multilabel_soft_margin_loss(const A& input, const std::type_identity_t<A>& target, const std::type_identity_t<A>& weight = {},
                                         Reduction reduction = Reduction::mean, SourceLine at = here()) {

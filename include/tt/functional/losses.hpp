@@ -153,7 +153,7 @@ struct MseLoss {
 /// -log softmax(logits)[label], reduced: logits (N, C), (C) or (N, C, d1, ...), labels, of an integer dtype in [0, C), of that shape without C,
 /// or probabilities, of floating elements and of the shape of the logits. `weight`, (C): of each class; the mean is one of weighted elements. Labels
 /// that are `ignore_index` do not count; but static programs of Arrays take -100 for a label outside while all options are the defaults. Of
-/// `label_smoothing`, so much of each target is spread over all classes. Eager calls on the host look at the labels, and throw Error where one is outside;
+/// `label_smoothing`, so much of each target is spread over all classes. Calls on the host look at the labels, captured ones when they run, and throw Error where one is outside;
 /// elsewhere it adds logsumexp(logits - max).
 template <Value A, Value B>
 constexpr CalledStructured<WithDefaults<CrossEntropy>, A, B> cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {

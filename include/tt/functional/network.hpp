@@ -235,6 +235,9 @@ template <DynamicAxes A>
 constexpr A rms_norm(const A& x, const Sizes& normalized_shape, const std::type_identity_t<A>& weight = {}, Optional<double> eps = {}, SourceLine at = here()) {
   return call_with<RmsNorm>(at, {normalized_shape, eps}, x, weight);
 }
+template <Glu::Options O = Glu::Options{}, Value A>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<Structured<Glu, O>, A> glu(A&& x, CallLine at = here()) { return call_structured<Glu, O>(at, static_cast<A&&>(x)); }
 template <DynamicAxes A>
 constexpr A glu(const A& x, int dim = -1, SourceLine at = here()) { return call_with<Glu>(at, {dim}, x); }
 /// x where positive, else weight * x; a weight for all, or one for each channel (axis 1).
@@ -243,6 +246,12 @@ constexpr CalledStructured<WithDefaults<Prelu>, A, W> prelu(A&& x, W&& weight, S
 template <DynamicAxes A>
 constexpr A softmin(const A& x, int dim, SourceLine at = here()) { return tt::softmax(-x, dim, at); }
 /// (..., C r^2, H, W) as (..., C, H r, W r), and back.
+template <int Factor, Value A>
+  requires(!DynamicAxes<A>)
+constexpr auto pixel_shuffle(A&& x, CallLine at = here()) { return call_structured<PixelShuffle<true>, PixelShuffle<true>::Options{Factor}>(at, static_cast<A&&>(x)); }
+template <int Factor, Value A>
+  requires(!DynamicAxes<A>)
+constexpr auto pixel_unshuffle(A&& x, CallLine at = here()) { return call_structured<PixelShuffle<false>, PixelShuffle<false>::Options{Factor}>(at, static_cast<A&&>(x)); }
 template <DynamicAxes A>
 constexpr A pixel_shuffle(const A& x, int upscale_factor, SourceLine at = here()) { return call_with<PixelShuffle<true>>(at, {upscale_factor}, x); }
 template <DynamicAxes A>

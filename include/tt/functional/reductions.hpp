@@ -385,6 +385,9 @@ constexpr CalledStructured<Structured<Argmax, Argmax::Options{Dim}>, A> argmax(A
   return call_structured<Argmax, Argmax::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<WithDefaults<Argmax>, A> argmax(A&& a, CallLine at = here()) { return call_structured<Argmax>(at, static_cast<A&&>(a)); }
+template <DynamicAxes A>
 constexpr CalledWith<Argmax, A> argmax(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
   return call_with<Argmax>(at, {dim, keepdim}, a);
 }
@@ -394,6 +397,9 @@ constexpr CalledStructured<Structured<Argmin, Argmin::Options{Dim}>, A> argmin(A
   return call_structured<Argmin, Argmin::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
+  requires(!DynamicAxes<A>)
+constexpr CalledStructured<WithDefaults<Argmin>, A> argmin(A&& a, CallLine at = here()) { return call_structured<Argmin>(at, static_cast<A&&>(a)); }
+template <DynamicAxes A>
 constexpr CalledWith<Argmin, A> argmin(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
   return call_with<Argmin>(at, {dim, keepdim}, a);
 }

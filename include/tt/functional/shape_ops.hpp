@@ -56,7 +56,14 @@ struct BroadcastFn {
 template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step>
 struct SliceFn {
   static constexpr Sym record(const Sym& a) {
-    return {a.graph, a.graph->slice(a.id, Axis, Start, Length, Step)};
+    const int axis = normalize_axis(Axis, a.shape().rank);
+    Extent first = Start;
+    if (Start < 0 && axis >= 0) {
+      const Extent n = a.shape()[axis];
+      if (!n.is_constant()) return {a.graph, a.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "slice", .a = a.shape(), .number = axis}, a.id)};
+      first = n.code + Start;
+    }
+    return {a.graph, a.graph->slice(a.id, Axis, first, Length, Step)};
   }
 };
 struct DetachFn {
@@ -87,7 +94,7 @@ template <std::int64_t... E, Value A>
 constexpr auto broadcast_to(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::BroadcastFn<E...>>(at, static_cast<A&&>(a));
 }
-/// `Length` elements of one axis from `Start` on, `Step` apart. Along an axis whose extent is known
+/// `Length` elements of one axis from `Start` on, `Step` apart; a negative start counts from the end, if that is known. Along an axis whose extent is known
 /// at run time the call throws Error when it is too short.
 template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step = 1, Value A>
 constexpr auto slice(A&& a, CallLine at = here()) {

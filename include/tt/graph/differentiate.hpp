@@ -353,6 +353,7 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
     const bool elementwise = is_elementwise(g[i].op) && call < 0;
     Vec<int> out(count, -1);
     contributions(g, i, adjoint[i], call < 0 ? &adjoint[i] : of_results.begin(), out.begin(), reached);
+    if (g.refused > 0) break;  // a full graph: its last node, perhaps this one, is another now
     for (int k = 0; k < count; ++k) {
       const int o = g.operands(i)[k];
       if (!depends[o] || out[k] < 0) continue;
@@ -383,7 +384,8 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
 
 /// The gradients of the scalar `root`; zeros where nothing flows.
 constexpr Vec<int> gradients(Graph& g, int root, const Vec<int>& with_respect_to) {
-  if (g[root].shape.size() != Extent(1) || !is_floating(g[root].dtype))
+  if (!is_floating(g[root].dtype)) g.fail({.mistake = Mistake::dtype_not_accepted, .op = "grad", .dtype = g[root].dtype});
+  else if (g[root].shape.size() != Extent(1))
     g.fail({.mistake = Mistake::gradient_of_non_scalar, .op = "grad", .a = g[root].shape});
   const int seed = g.constant(g[root].dtype, 1, g[root].shape);
   Vec<int> d = detail::reverse(g, {root}, {seed}, with_respect_to);

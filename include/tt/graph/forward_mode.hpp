@@ -32,7 +32,7 @@ constexpr int tangent_of(Graph& g, int i, const Vec<int>& tangents) {
   const Node n = g[i];
   const auto full = [&](int k) { return g.broadcast_to(tangents[k], n.shape); };
   const auto or_zero = [&](int k) {
-    const Node o = g[g.operands(i)[k]];
+    const Node o = g[g.operands(n)[k]];
     return tangents[k] >= 0 ? tangents[k] : g.constant(o.dtype, 0, o.shape);
   };
   const auto sum = [&](int a, int b) { return a < 0 ? b : b < 0 ? a : g.add(a, b); };
@@ -71,6 +71,7 @@ constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& vari
   const Vec<char> depends = depends_on(g, variables, true);
   for (int k = 0; k < variables.size(); ++k) tangent[variables[k]] = tangents[k];
   for (int i : post_order(g, roots)) {
+    if (g.refused > 0) break;  // a full graph: its last node is another now
     if (tangent[i] >= 0 || !depends[i] || is_leaf(g[i].op)) continue;
     Vec<int> of_operands;
     bool any = false;

@@ -81,6 +81,12 @@ struct Graph {
     input_padded.push_back(padded);
     return id;
   }
+  /// A number that a static program is given: beside values it widens nothing within its category, as in PyTorch. The mark is for `elementwise`, which records casts.
+  constexpr int number_input(DType dtype) {
+    const int id = input(dtype, {});
+    nodes[id].bits = is_number_input;
+    return id;
+  }
   /// The input of another graph, with its strides.
   constexpr int input_like(const Graph& o, int id) {
     const int k = static_cast<int>(o[id].attribute);
@@ -130,6 +136,7 @@ struct Graph {
   }
 
   // ---- elementwise
+  constexpr DType result_dtype(const int* id, int count) const;
   constexpr int elementwise(Op op, Ids operands, std::int64_t attribute = 0,
                             DType to = DType::f32);
   constexpr int add(int a, int b) { return elementwise(Op::add, {a, b}); }

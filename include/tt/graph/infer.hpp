@@ -155,21 +155,37 @@ constexpr int Graph::rounded_constant(int a, Op op) {
   return broadcast_to(r, nodes[a].shape);
 }
 
+/// torch.result_type: what has axes decides within its category, then what has none, then numbers (see number_input).
+constexpr DType Graph::result_dtype(const int* id, int count) const {
+  bool same = true;
+  for (int k = 1; k < count; ++k) same = same && nodes[id[k]].dtype == nodes[id[0]].dtype;
+  if (same) return nodes[id[0]].dtype;
+  DType with_axes = DType::boolean, single = DType::boolean, number = DType::boolean;
+  bool axes = false, any = false;
+  for (int k = 0; k < count; ++k) {
+    const Node& n = nodes[id[k]];
+    const bool is_number = n.op == Op::input && n.bits == is_number_input;
+    DType& d = is_number ? number : n.shape.rank > 0 ? with_axes : single;
+    d = promote(d, n.dtype);
+    axes = axes || n.shape.rank > 0;
+    any = any || !is_number;
+  }
+  if (!any) return number;
+  const DType d = !axes ? single : category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
+  return promote_literal(d, number);
+}
 constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DType to) {
   const int n = arity(op);
   if (refused > 0) return skip(operands[n - 1]);
   int id[3] = {operands[0], n > 1 ? operands[1] : -1, n > 2 ? operands[2] : -1};
   // dtypes: promote, and check
-  DType dtype = nodes[id[n - 1]].dtype;
   const int first = op == Op::where ? 1 : 0;
+  DType dtype = result_dtype(id + first, n - first);
   if (op == Op::where && nodes[id[0]].dtype != DType::boolean)
     return fail({.mistake = Mistake::condition_is_not_bool, .op = "where",
                  .dtype = nodes[id[0]].dtype}, id[1]);
   bool any_bool = false;
-  for (int k = first; k < n; ++k) {
-    any_bool = any_bool || nodes[id[k]].dtype == DType::boolean;
-    dtype = promote(dtype, nodes[id[k]].dtype);
-  }
+  for (int k = first; k < n; ++k) any_bool = any_bool || nodes[id[k]].dtype == DType::boolean;
   if (dtype == DType::boolean) op = detail::of_booleans(op);
   if (is_logical(op)) dtype = DType::boolean;  // of numbers: are they other than 0?
   if (op == Op::sub && any_bool) dtype = DType::boolean;  // PyTorch refuses it
@@ -250,9 +266,8 @@ constexpr int Graph::call(const OpDef& def, Ids given) {
   Vec<int> operands(def.info.arity, 0);
   for (int k = 0; k < def.info.arity; ++k) operands[k] = given[k];
   if (!std::is_constant_evaluated()) detail::enlist(def);
-  DType dtype = DType::boolean;
+  DType dtype = result_dtype(operands.begin(), def.info.arity);
   Shape shape;
-  for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
   if (def.has_integer_form && is_integral(dtype)) return cast(call(def.of_integers(), operands), dtype);
   if (def.info.domain == Domain::real && !is_floating(dtype)) dtype = DType::f32;
   const DType first = nodes[operands[0]].dtype;

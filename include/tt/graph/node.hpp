@@ -240,6 +240,8 @@ inline constexpr std::uint64_t gradient_to_first = 1, in_row_order = 2;
 inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
 /// Attribute of `detach`, of what is computed under NoGrad: reverse mode ends there, forward mode does not (as in PyTorch).
 inline constexpr std::int64_t under_no_grad = 1;
+/// Of an input: see Graph::number_input.
+inline constexpr std::uint64_t is_number_input = 1;
 /// Attribute of a cast to a narrow dtype, of a number beside values of it: ops that compute read the number, unrounded.
 inline constexpr std::int64_t unrounded = 1;
 /// A broadcast that is read where its operand lies, through a reshape: made by normalize.

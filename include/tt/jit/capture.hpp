@@ -36,7 +36,7 @@ std::int64_t type_number() {
   return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&place));
 }
 
-/// One storage, or two over memory that overlaps.
+/// Does the memory between the first and the last element of one have some of the other's?
 TT_INLINE bool overlap(const Tensor& x, const Tensor& y);
 /// All Tensors of a call.
 struct Arguments {
@@ -61,11 +61,19 @@ struct Arguments {
        ++place;
      }), ...);
   }
-  /// Which of the absent ones stands there, or -1.
-  int absent_at(int place) const {
-    for (int k = 0; k < absent.size(); ++k)
-      if (absent[k].place == place) return k;
-    return -1;
+  bool is_absent(int place) const {
+    for (const Absent& a : absent)
+      if (a.place == place) return true;
+    return false;
+  }
+  /// The caller's Tensor there, which is not constant.
+  Tensor& handle(int place) const {
+    int before = 0;
+    for (const Absent& a : absent) {
+      if (a.place == place) return const_cast<Tensor&>(*a.tensor);
+      before += a.place < place;
+    }
+    return const_cast<Tensor&>(*tensor[place - before]);
   }
   void add(const char* name, const Tensor& t, bool parameter) {
     if (t.is_meta()) [[unlikely]] refuse(name, t);
@@ -124,13 +132,13 @@ TT_INLINE void check_marks(const Arguments& a, const Guards& guards, const SizeS
 /// In words, what differs between a call and an earlier capture.
 TT_INLINE Text difference(const Guards& before, const Guards& now);
 
-/// Results that are arguments, or views of them: eager gives no copies. And what becomes of undefined arguments.
+/// Results that are arguments or other results, or views of them: eager gives no copies. And the Tensors that arguments become which were undefined, or of another shape or dtype.
 struct SharedResults;
 
 /// What a function did.
 struct Recording {
   Graph graph;
-  int results = 0;                     ///< outputs that the function returns; the rest are updates
+  int results = 0;                     ///< outputs that the function returns, or views of which it returns; the rest are updates
   std::shared_ptr<const SharedResults> shared;  ///< what it gives besides; null: nothing
   std::vector<int> updated;            ///< for each update: which argument
   std::vector<Tensor> constants;       ///< inputs of the graph behind the arguments: see detail::made_of_numbers
@@ -160,8 +168,8 @@ void give_numbers(const std::tuple<std::remove_cvref_t<A>...>& left, const char*
 template <class... A>
 inline constexpr bool have_numbers = !(std::is_same_v<std::remove_cvref_t<A>, Tensor> && ...);
 
-/// What is said about a parameter that becomes another kind of Tensor.
-TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name);
+/// May elements of one be written to the other as they are? Else the caller's Tensor becomes another one.
+inline bool is_alike(const Tensor& a, const Tensor& b) { return a.dtype() == b.dtype() && a.impl().shape == b.impl().shape; }
 
 class Tracer;
 /// One run of a function on stand-ins of some sizes: what it is given, and what is made of what it did. Arguments behind
@@ -250,23 +258,28 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
 /// Runs a recording: its outputs, the updates written. `plain`: neither on the tape nor in inference mode.
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
                         bool plain, const char* name, SourceLine at);
-/// Result number `place`, if it is no output.
-TT_INLINE bool find_shared(const SharedResults& shared, int place, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t);
-/// Undefined arguments become what the function assigned to them: `out` on.
-TT_INLINE void define_absent(const SharedResults& shared, Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at);
+/// Result number `place`, if it is no output of its own: `out` are all outputs.
+TT_INLINE bool find_shared(const SharedResults& shared, int place, const Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t);
+/// Arguments become the Tensors that the function assigned to them, perhaps outputs from `first` on.
+TT_INLINE void assign_handles(const SharedResults& shared, const Tensor* out, int first, const Arguments& argument, const SymbolValues& symbols, SourceLine at);
 /// The same; returns the results.
 template <class R>
 R run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
       SourceLine at) {
   SmallVec<Tensor, few_results> results(e.function->outputs());
   run_into(results.data(), r, e, argument, symbols, plain, name, at);
-  if (r.shared) define_absent(*r.shared, results.data() + r.results + r.updated.size(), argument, symbols, at);
-  if constexpr (!std::is_void_v<R>) {
+  const auto assign = [&] {
+    if (r.shared) assign_handles(*r.shared, results.data(), r.results + static_cast<int>(r.updated.size()), argument, symbols, at);
+  };
+  if constexpr (std::is_void_v<R>) {
+    assign();
+  } else {
     R result = *static_cast<const R*>(r.result.get());
     int place = 0, next = 0;
     each_leaf(result, [&](Tensor& t) {
-      if (!r.shared || !find_shared(*r.shared, place++, argument, symbols, at, t)) t = results[next++];
+      if (!r.shared || !find_shared(*r.shared, place++, results.data(), argument, symbols, at, t)) t = results[next++];
     });
+    assign();
     return result;
   }
 }

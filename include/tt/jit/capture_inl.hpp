@@ -1,16 +1,31 @@
 // Definitions of capture.hpp: guards, and how a recording runs.
 #pragma once
+#include <algorithm>
+
 #include "tt/autograd/joint_node.hpp"
 #include "tt/jit/capture.hpp"
 
 namespace tt {
 namespace jit {
 
+/// Memory from the first to the last element of a Tensor; empty if it has none.
+struct Bytes {
+  const std::byte *begin = nullptr, *end = nullptr;
+};
+inline Bytes bytes_of(const Tensor& t) {
+  const detail::TensorImpl& impl = t.impl();
+  if (!impl.storage || impl.numel == 0) return {};
+  const auto *first = static_cast<const std::byte*>(impl.data);
+  const std::int64_t width = size_of(impl.dtype);
+  if (impl.contiguous) return {first, first + impl.numel * width};
+  const auto [low, high] = detail::reach_of(impl);
+  return {first + low * width, first + (high + 1) * width};
+}
 TT_INLINE bool overlap(const Tensor& x, const Tensor& y) {
-  const Storage *a = x.impl().storage, *b = y.impl().storage;
-  if (!a || !b || a == b) return a && a == b;
-  const auto *p = static_cast<const std::byte*>(a->data), *q = static_cast<const std::byte*>(b->data);
-  return p < q + b->bytes && q < p + a->bytes;
+  const Storage *s = x.impl().storage, *t = y.impl().storage;
+  if (!s || !t || (s != t && !s->free_data && !t->free_data)) return false;
+  const Bytes a = bytes_of(x), b = bytes_of(y);
+  return a.begin < b.end && b.begin < a.end;
 }
 [[noreturn]] TT_INLINE void Arguments::refuse(const char* name, const Tensor& t) const {
   TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count() << " has no elements: it is on device meta"
@@ -95,7 +110,7 @@ TT_INLINE bool Guards::differs_in_sizes_only(const Guards& o) const {
     if (a[k] != b[k]) return false;
   return std::memcmp(a.data() + overlaps, b.data() + overlaps, sizeof(std::int64_t) * static_cast<std::size_t>(a.size() - overlaps)) == 0;
 }
-/// Is no memory that of two Tensors? False where it is not known without comparing them: see MemoryList.
+/// Is no memory that of two Tensors? False where it is not known without comparing them: see each_overlap.
 inline bool lies_apart(const Arguments& a) {
   SmallVec<const Storage*, 64> table;
   table.resize(slots_for(a.count()));
@@ -113,48 +128,31 @@ inline bool lies_apart(const Arguments& a) {
   }
   return true;
 }
-/// The memory of a call's Tensors: which of them overlap. Storages are looked up by address; those over memory that is
-/// not tt's own (from_blob) may overlap others, and are compared with each.
-class MemoryList {
- public:
-  explicit MemoryList(int count) : table_(slots_for(count)) {
-    for (Entry& e : table_) e = {nullptr, -1};
-  }
-  /// The first Tensor that has some of the memory of number k, which is given next; or k.
-  int first_sharing(int k, const Storage* s) {
-    if (!s) return k;
-    Entry& own = place(s);
-    if (own.storage) return own.first;
-    own = {s, k};
-    const bool foreign = s->free_data != nullptr;
-    int first = k;
-    for (const Entry& e : foreign ? all_ : foreign_)
-      if (e.first < first && overlap(*s, *e.storage)) first = e.first;
-    own.first = first;
-    all_.push_back({s, k});
-    if (foreign) foreign_.push_back({s, k});
-    return first;
-  }
-
- private:
-  struct Entry {
-    const Storage* storage;
-    int first;
+/// f(j, k), j < k, for Tensors of a call that overlap, in order. Those that have all elements in common with an earlier one are left out (`same`: see first_same).
+template <class F>
+void each_overlap(const Arguments& a, const SmallVec<int, 16>& same, const F& f) {
+  struct Part {
+    Bytes bytes;
+    int number;
   };
-  SmallVec<Entry, 64> table_;  // a power of two, less than half full
-  SmallVec<Entry, 32> all_, foreign_;
-
-  Entry& place(const Storage* s) {
-    const std::uint64_t mask = static_cast<std::uint64_t>(table_.size() - 1);
-    std::uint64_t at = slot_of(s);
-    while (table_[static_cast<int>(at & mask)].storage && table_[static_cast<int>(at & mask)].storage != s) ++at;
-    return table_[static_cast<int>(at & mask)];
+  SmallVec<Part, 16> part, open;  // open: those that reach beyond where the next one begins
+  for (int k = 0; k < a.count(); ++k)
+    if (const Bytes bytes = bytes_of(a[k]); same[k] == k && bytes.begin) part.push_back({bytes, k});
+  std::sort(part.begin(), part.end(), [](const Part& x, const Part& y) { return x.bytes.begin < y.bytes.begin; });
+  SmallVec<std::pair<int, int>, 16> pairs;  // k, j
+  for (const Part& p : part) {
+    int left = 0;
+    for (const Part& o : open) {
+      if (o.bytes.end <= p.bytes.begin) continue;
+      open[left++] = o;
+      pairs.push_back({std::max(o.number, p.number), std::min(o.number, p.number)});
+    }
+    open.resize(left);
+    open.push_back(p);
   }
-  static bool overlap(const Storage& a, const Storage& b) {
-    const auto *p = static_cast<const std::byte*>(a.data), *q = static_cast<const std::byte*>(b.data);
-    return p < q + b.bytes && q < p + a.bytes;
-  }
-};
+  std::sort(pairs.begin(), pairs.end());
+  for (const auto& [k, j] : pairs) f(j, k);
+}
 
 TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeFacts& as_numbers, const BitSet* fixed)
     : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers, fixed), overlaps(sizes.word.size()) {
@@ -165,13 +163,11 @@ TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeFacts& 
     if (t.device.type != DeviceType::cpu) sizes.push(-2 - ((std::int64_t{k} << 8 | static_cast<int>(t.device.type)) << 32 | t.device.index));
   }
   if (!lies_apart(a)) {
-    MemoryList memory(a.count());
-    SmallVec<int, 16> same;  // asked for where memory is shared
+    const SmallVec<int, 16> same = a.first_same();
+    const auto note = [&](int j, int k) { sizes.push((std::int64_t{k} << 20 | j) << 20 | same[k]); };
     for (int k = 0; k < a.count(); ++k)
-      if (const int first = memory.first_sharing(k, a[k].impl().storage); first != k) {
-        if (same.empty()) same = a.first_same();
-        sizes.push((std::int64_t{k} << 20 | first) << 20 | same[k]);
-      }
+      if (same[k] != k) note(same[k], k);
+    each_overlap(a, same, note);
   }
   sizes.push(-1);
   requires_grad = sizes.word.size();
@@ -228,29 +224,29 @@ struct ViewStep {
 };
 struct SharedResults {
   struct One {
-    int result = 0, argument = 0;
+    int result = 0;                  ///< -1 - k: what the argument at place k becomes
+    int argument = -1, output = -1;  ///< one of them is what it is a view of, or the same as; neither: it is undefined
     std::vector<ViewStep> steps = {};
   };
-  std::vector<One> list;      ///< result -1 - k: what absent argument k becomes
-  std::vector<int> assigned;  ///< absent arguments that become outputs, the last ones
+  std::vector<One> list;      ///< by their results
+  std::vector<int> assigned;  ///< places of arguments that become outputs, the last ones
 };
-TT_INLINE void define_absent(const SharedResults& shared, Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at) {
-  const auto put = [&](int k, const Tensor& value) { const_cast<Tensor&>(*argument.absent[k].tensor) = value; };
-  for (const int k : shared.assigned) {
-    if (DispatchState::of_this_thread().inference) out->impl().inference = true;
-    put(k, *out++);
+TT_INLINE void assign_handles(const SharedResults& shared, const Tensor* out, int first, const Arguments& argument, const SymbolValues& symbols, SourceLine at) {
+  std::vector<std::pair<Tensor*, Tensor>> all;  // made before any is assigned
+  for (const int place : shared.assigned) {
+    if (DispatchState::of_this_thread().inference) out[first].impl().inference = true;
+    all.push_back({&argument.handle(place), out[first++]});
   }
   for (const SharedResults::One& s : shared.list)
-    if (Tensor t; s.result < 0 && find_shared(shared, s.result, argument, symbols, at, t)) put(-1 - s.result, t);
+    if (Tensor t; s.result < 0 && find_shared(shared, s.result, out, argument, symbols, at, t)) all.push_back({&argument.handle(-1 - s.result), t});
+  for (auto& [to, value] : all) *to = static_cast<Tensor&&>(value);
 }
-TT_INLINE bool find_shared(const SharedResults& shared, int place, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t) {
-  for (const SharedResults::One& s : shared.list) {
-    if (s.result != place) continue;
-    t = argument[s.argument];
-    for (const ViewStep& step : s.steps) t = step.of(t, symbols, at);
-    return true;
-  }
-  return false;
+TT_INLINE bool find_shared(const SharedResults& shared, int place, const Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t) {
+  const auto s = std::lower_bound(shared.list.begin(), shared.list.end(), place, [](const SharedResults::One& x, int p) { return x.result < p; });
+  if (s == shared.list.end() || s->result != place) return false;
+  t = s->output >= 0 ? out[s->output] : s->argument >= 0 ? argument[s->argument] : Tensor();
+  for (const ViewStep& step : s->steps) t = step.of(t, symbols, at);
+  return true;
 }
 
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
@@ -314,12 +310,6 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
     return t;
   }
   return t << "the arguments differ";
-}
-
-TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name) {
-  if (before.dtype() != after.dtype() || !(before.impl().shape == after.impl().shape))
-    TT_THROW(Error(Text("tt::compile: ") << name << ": a parameter changes its shape or dtype: " << tt::name(before.dtype()) << ' '
-                   << before.shape() << " became " << tt::name(after.dtype()) << ' ' << after.shape() << "."));
 }
 
 /// The same elements in memory of its own, as far apart as they were, as a program is made for that; and with their history.

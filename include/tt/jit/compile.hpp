@@ -227,7 +227,7 @@ class CompiledFunction {
       if constexpr (jit::have_numbers<A...>)
         if (numbers() != before) jit::give_numbers(own, state_->options.name, where_, a...);
       std::apply([&](auto&... x) { (jit::note_left<A>(recorder, x), ...); }, own);
-      recorder.finish(state_->options.name, where_);
+      recorder.finish(where_);
     };
     if constexpr (std::is_void_v<R>) {
       std::apply(f, own);

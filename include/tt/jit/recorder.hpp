@@ -42,7 +42,7 @@ struct Value {
 };
 struct View {
   int value, base, root;  ///< root: what `base` is a view of, or itself
-  const detail::TensorImpl* base_impl;  ///< perhaps of a Tensor that is no more, and then of no earlier view
+  const detail::TensorImpl* base_impl;  ///< of a SegmentRecorder perhaps that of a Tensor that is no more, and then of no earlier view
 };
 /// A Tensor that is there, and will be written when what was listed has run.
 struct Update {
@@ -158,6 +158,10 @@ inline bool has_effect(const Operator& op) { return op.external && op.external->
 [[noreturn]] inline void refuse_foreign(const Tensor& t, SourceLine at) {
   TT_THROW(Error(Text("tt::compile: a Tensor was met that is not an argument: ") << name(t.dtype()) << ' ' << t.shape()
                  << ". Pass it as one, or let the function hold it: tt::frozen(f)." << at));
+}
+[[noreturn]] inline void refuse_shared(const char* name, int argument) {
+  TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << argument << " is changed, and shares memory with another one. "
+                 "Pass a copy of one of them?"));
 }
 /// Throws Error of a dual: what is recorded has no tangents.
 inline void need_no_tangent(const Tensor& t, SourceLine at) {

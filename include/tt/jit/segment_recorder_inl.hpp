@@ -2,7 +2,7 @@
 // asked for, what was listed runs as one segment, those results that are still referenced get their elements, and the function
 // goes on. Unlike a Tracer, which records once for all sizes, this happens at every call: so a step costs fractions of a
 // microsecond and builds no graph.
-//   SegmentRecorder r(store, arguments, holds);   result = f(...);   r.finish("f", at);
+//   SegmentRecorder r(store, arguments, holds);   result = f(...);   r.finish(at);
 #pragma once
 #include <algorithm>
 
@@ -21,7 +21,7 @@ class SegmentRecorder final : public Recorder {
   /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
   void left(Tensor& t, bool constant);
   /// Arguments become what was assigned to them, all at once; then what is left runs.
-  void finish(const char* name, SourceLine at);
+  void finish(SourceLine at);
 
   inline void record(Call& c) override;
   inline void need(const Tensor& t, const char* op, SourceLine at, detail::Use use) override;
@@ -33,6 +33,7 @@ class SegmentRecorder final : public Recorder {
     break_at({}, op, at);
     flush();
   }
+  void run_recorded() override { flush(); }
   inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   inline void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
   void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
@@ -74,7 +75,7 @@ class SegmentRecorder final : public Recorder {
   const bool holds_;
   int left_ = 0, place_ = 0;
   std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
-  std::vector<std::pair<const Tensor*, Tensor>> defined_;  ///< undefined ones
+  std::vector<std::pair<Tensor*, Tensor>> handles_;  ///< callers' Tensors that become others
   std::vector<Mark> marks_;
   std::vector<int> cuts_;  ///< steps before which a program ends: see will_need_history
   std::vector<const Storage*> exposed_;  ///< some may have ended
@@ -261,16 +262,16 @@ inline void SegmentRecorder::finish_update(Tensor& target, const Tensor& value, 
   list_->updates.push_back({before, now});
 }
 inline void SegmentRecorder::left(Tensor& t, bool constant) {
-  if (const int k = arguments_.absent_at(place_++); k >= 0) {
-    if (t.defined() && !constant) defined_.push_back({arguments_.absent[k].tensor, static_cast<Tensor&&>(t)});
-    return;
-  }
-  const Tensor& argument = arguments_[left_++];
-  if (!t.is_same(argument) && !constant) assigned_.push_back({argument, static_cast<Tensor&&>(t)});
+  const int place = place_++;
+  const bool absent = arguments_.is_absent(place);
+  const int number = absent ? -1 : left_++;
+  if (constant || (absent ? !t.defined() : t.defined() && t.is_same(arguments_[number]))) return;
+  if (absent || !t.defined() || !is_alike(t, arguments_[number])) return handles_.push_back({&arguments_.handle(place), static_cast<Tensor&&>(t)});
+  if (arguments_.overlaps_another(number)) refuse_shared(store_.name(), number);
+  assigned_.push_back({arguments_[number], static_cast<Tensor&&>(t)});
 }
-inline void SegmentRecorder::finish(const char* name, SourceLine at) {
+inline void SegmentRecorder::finish(SourceLine at) {
   for (auto& [target, value] : assigned_) {
-    check_parameter(target, value, name);
     if (value.impl().trace_id < 0 || value.impl().is_view) value = value.clone(at);
   }
   for (auto& [target, value] : assigned_) {
@@ -283,7 +284,7 @@ inline void SegmentRecorder::finish(const char* name, SourceLine at) {
   }
   assigned_.clear();  // what is still held is computed
   flush();
-  for (const auto& [to, value] : defined_) const_cast<Tensor&>(*to) = value;
+  for (const auto& [to, value] : handles_) *to = value;
 }
 
 // ---- gradients

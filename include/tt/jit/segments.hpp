@@ -60,7 +60,7 @@ class RecordedCall {
   /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
   TT_INLINE void left(Tensor& t, bool constant);
   /// Arguments become what was assigned to them, all at once; then what is left runs.
-  TT_INLINE void finish(const char* name, SourceLine at);
+  TT_INLINE void finish(SourceLine at);
 
  private:
   alignas(16) std::byte recorder_[256];

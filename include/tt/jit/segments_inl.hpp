@@ -111,8 +111,8 @@ TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& argum
 }
 TT_INLINE RecordedCall::~RecordedCall() { std::destroy_at(std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))); }
 TT_INLINE void RecordedCall::left(Tensor& t, bool constant) { std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->left(t, constant); }
-TT_INLINE void RecordedCall::finish(const char* name, SourceLine at) {
-  std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->finish(name, at);
+TT_INLINE void RecordedCall::finish(SourceLine at) {
+  std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->finish(at);
 }
 
 TT_INLINE SegmentStore::SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}

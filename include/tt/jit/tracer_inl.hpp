@@ -98,13 +98,12 @@ class Tracer final : public Recorder {
     Tensor tensor;
     Shape shape;
   };
-  /// What is given to the caller, and whether as an argument, or a view of one: not if that is assigned to, as its elements
-  /// are others then.
+  /// What is given to the caller: perhaps an argument, or a view of one.
   struct Given {
-    int id;
-    bool shared;
     SharedResults::One as;
-    Tensor tensor;  ///< how it lies
+    Tensor tensor, base;  ///< base: what it is a view of, or itself
+    std::size_t value;       ///< of the base
+    bool is_given = false;  ///< it has its output, or is made of another
   };
   static constexpr std::int64_t most_in_text = 16;
   GraphBuilder builder_;
@@ -129,9 +128,9 @@ class Tracer final : public Recorder {
   const std::uint64_t exceptions_before_ = detail::exceptions_made;
   Recording recording_;
   SharedResults results_;
-  std::vector<Given> given_;  ///< results, then what absent arguments become
+  std::vector<Given> given_;  ///< results, then what arguments become
   std::vector<std::pair<int, int>> updates_;  ///< nodes, and whose memory they take over
-  std::vector<char> assigned_;  ///< is an argument?
+  std::vector<Tensor> assigned_;  ///< to each argument, which is written then
 
   // ---- values and their nodes
   inline int value_from_outside(const Tensor& t, SourceLine at) override;
@@ -186,10 +185,12 @@ class Tracer final : public Recorder {
   void look_at_elements(const Tensor& t, SourceLine at);
 
   // ---- what becomes of results and arguments
-  const detail::TensorImpl* steps_to(const Tensor& t, std::vector<ViewStep>& steps) const;
+  Tensor steps_to(Tensor t, std::vector<ViewStep>& steps) const;
   void give(const Tensor& t, int result);
-  void put(int number, int id, bool assigned);
-  void output_given(bool results);
+  void put(int number, int id, const Tensor& value);
+  void output(const Tensor& t);
+  void output_results();
+  void output_assigned();
   [[noreturn]] void stop(const Tensor& t, const char* op, SourceLine at);
 };
 
@@ -268,6 +269,7 @@ inline void Tracer::record(Call& c) {
   if (std::int64_t strides[max_rank] = {}; view_strides(c, shape, strides, dtype)) c.result[0].impl().set_strided(shape, strides);
   note_view(c.result[0], c[0]);
   list_->values.back().tensor = c.result[0];
+  list_->value(list_->views.back().base).tensor = c[0];  // how it lies, if it is given back too
 }
 
 inline void Tracer::need(const Tensor& t, const char* op, SourceLine at, detail::Use use) {
@@ -342,74 +344,113 @@ inline void Tracer::finish_update(Tensor& target, const Tensor& value, const cha
 
 // ---- what becomes of results and arguments
 
-/// The steps that a view was made by, from the Tensor that is returned: the one it is a view of, or itself.
-inline const detail::TensorImpl* Tracer::steps_to(const Tensor& t, std::vector<ViewStep>& steps) const {
-  const detail::TensorImpl* at = &t.impl();
+/// What a Tensor is a view of, or itself, and the steps from there.
+inline Tensor Tracer::steps_to(Tensor t, std::vector<ViewStep>& steps) const {
   for (std::size_t k = list_->views.size(); k-- > 0;)
-    if (const View& v = list_->views[k]; &list_->value(v.value).tensor.impl() == at) {
+    if (const View& v = list_->views[k]; list_->value(v.value).tensor.is_same(t)) {
       const Step& made = list_->step(list_->value(v.value).step);
       steps.insert(steps.begin(), {made.op, list_->attributes(made), made.grad_enabled});
-      at = v.base_impl;
+      t = list_->value(v.base).tensor;
     }
-  return at;
+  return t;
 }
 inline void Tracer::give(const Tensor& t, int result) {
-  Given g{id_of(t), false, {.result = result}, t};
-  const detail::TensorImpl* const base = steps_to(t, g.as.steps);
-  for (int k = 0; options_.shares && !g.shared && k < argument_.count(); ++k) {
-    g.shared = &stand_in_[static_cast<std::size_t>(k)].impl() == base || (k >= passed_ && &argument_[k].impl() == base);
-    g.as.argument = k;
-  }
-  given_.push_back(static_cast<Given&&>(g));
+  check_scope(t, {});
+  SharedResults::One as{.result = result};
+  const Tensor base = options_.shares ? steps_to(t, as.steps) : t;
+  for (int k = 0; options_.shares && as.argument < 0 && k < argument_.count(); ++k)
+    if (base.is_same(stand_in_[static_cast<std::size_t>(k)]) || (k >= passed_ && base.is_same(argument_[k]))) as.argument = k;
+  given_.push_back({static_cast<SharedResults::One&&>(as), t, base, static_cast<std::size_t>(value_of(base))});
 }
-/// An argument is changed, and becomes what a node is.
-inline void Tracer::put(int number, int id, bool assigned) {
+/// An argument is changed, and becomes what a node is; `value`: what was assigned to it, if that was.
+inline void Tracer::put(int number, int id, const Tensor& value) {
+  const bool assigned = value.defined();
   bool shared = false;
   for (int j = 0; j < argument_.count(); ++j)
     shared = shared || (j != number && argument_.share(j, number) &&
                         (assigned || number >= passed_ || j >= passed_ || first_same_[j] != first_same_[number]));
-  if (shared)
-    TT_THROW(Error(Text("tt::compile: ") << name_ << ": argument " << number << " is changed, and shares memory with another one. "
-                   "Pass a copy of one of them?"));
+  if (shared && !assigned && options_.breaks)  // what is read before the change and behind it is then known
+    throw GraphBreak{Text("a change of argument ") << number << ", which shares memory with another one"};
+  if (shared) refuse_shared(name_, number);
   const bool taped = argument_.on_tape();  // then what was saved must stay as it is
   updates_.push_back({id, !taped && argument_.lies_alone(number) ? number : -1});
   recording_.updated.push_back(number);
-  if (assigned) assigned_[static_cast<std::size_t>(number)] = 1;
+  if (assigned) assigned_[static_cast<std::size_t>(number)] = value;
 }
 inline void Tracer::left(const Tensor& t, bool constant) {
-  if (const int k = argument_.absent_at(place_++); k >= 0) {
-    if (!constant && t.defined()) give(t, -1 - k);
+  const int place = place_++;
+  if (argument_.is_absent(place)) {
+    if (!constant && t.defined()) give(t, -1 - place);
     return;
   }
-  const int number = left_++, id = id_of(t);
+  const int number = left_++;
   const Tensor& before = stand_in_[static_cast<std::size_t>(number)];
+  const auto give_handle = [&] {  // what was there may have been changed in place before
+    if (const int own = id_of(before); first_same_[number] == number && own != input_[static_cast<std::size_t>(number)]) put(number, own, {});
+    if (t.defined()) give(t, -1 - place);
+    else results_.list.push_back({.result = -1 - place});
+  };
+  if (!t.defined()) return constant ? void() : give_handle();
+  const int id = id_of(t);
   const bool assigned = !t.is_same(before);  // to the handle only
   if (id == input_[static_cast<std::size_t>(number)] || (assigned && constant)) return;
   if (first_same_[number] != number && !assigned) return;  // updated there
-  check_parameter(before, t, name_);
-  put(number, id, assigned);
+  if (assigned && !(is_alike(before, t) && builder_.graph[id].shape == builder_.graph[input_[static_cast<std::size_t>(number)]].shape)) {
+    if (!options_.shares) TT_THROW(Error(Text("tt::") << name_ << ": argument " << number << " becomes a Tensor of another shape or dtype: " << tt::name(before.dtype()) << ' '
+                                         << before.shape() << " became " << tt::name(t.dtype()) << ' ' << t.shape() << ". Return it?"));
+    return give_handle();
+  }
+  put(number, id, assigned ? t : Tensor());
 }
-/// Results, or what absent arguments become.
-inline void Tracer::output_given(bool results) {
+inline void Tracer::output(const Tensor& t) {
+  if (options_.shares) add_output(builder_.graph, id_of(t), t, recording_.ordered);
+  else builder_.graph.output(id_of(t));
+}
+/// Results are outputs; of those that share memory one is, or what they are views of, and the others are made of that. What an
+/// argument was is a copy, if the argument is assigned to: its elements are others then. What is assigned to one is that argument.
+inline void Tracer::output_results() {
+  std::vector<int> given(list_->values.size()), output_of(list_->values.size(), -1);
   for (Given& x : given_) {
-    if ((x.as.result >= 0) != results) continue;
-    if (x.shared && !assigned_[static_cast<std::size_t>(x.as.argument)]) {
-      results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
-      continue;
+    if (x.as.argument >= 0 && assigned_[static_cast<std::size_t>(x.as.argument)].defined()) x.as.argument = -1;
+    for (const int k : recording_.updated)
+      if (const Tensor& t = assigned_[static_cast<std::size_t>(k)]; options_.shares && t.defined() && t.is_same(x.base)) x.as.argument = k;
+    if (x.as.argument < 0 && options_.shares) ++given[x.value];
+  }
+  for (Given& x : given_) {
+    if (x.as.result < 0 || x.as.argument >= 0) continue;
+    if (given[x.value] > 1 && (output_of[x.value] >= 0 || !x.as.steps.empty())) continue;
+    x.is_given = true;
+    output(x.tensor);
+    output_of[x.value] = recording_.results++;
+  }
+  for (Given& x : given_) {
+    if (x.is_given || (x.as.argument < 0 && given[x.value] < 2)) continue;
+    if (x.as.argument < 0) {
+      if (output_of[x.value] < 0) {
+        output(x.base);
+        output_of[x.value] = recording_.results++;
+      }
+      x.as.output = output_of[x.value];
     }
-    if (options_.shares) add_output(builder_.graph, x.id, x.tensor, recording_.ordered);
-    else builder_.graph.output(x.id);
-    if (results) ++recording_.results;
-    else results_.assigned.push_back(-1 - x.as.result);
+    x.is_given = true;
+    results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
+  }
+}
+/// What arguments become, where it is not made of something else.
+inline void Tracer::output_assigned() {
+  for (const Given& x : given_) {
+    if (x.is_given) continue;
+    output(x.tensor);
+    results_.assigned.push_back(-1 - x.as.result);
   }
 }
 inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   Graph& g = builder_.graph;
   for (int k = passed_; k < argument_.count(); ++k)
-    if (const int id = id_of(argument_[k]); id != input_[static_cast<std::size_t>(k)]) put(k, id, false);
-  output_given(true);
+    if (const int id = id_of(argument_[k]); id != input_[static_cast<std::size_t>(k)]) put(k, id, {});
+  output_results();
   for (const auto& [id, into] : updates_) g.output(id, into);
-  output_given(false);
+  output_assigned();
   for (const int id : builder_.effects) g.output(id);  // behind all that is read of what the graph gives
   recording_.guards = builder_.take_guards(options_.guards_sizes, detail::exceptions_made != exceptions_before_);  // one that the function caught may hang on any size
   if (thrown_) std::rethrow_exception(thrown_);  // which the function caught
@@ -417,6 +458,7 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   if (g.failure) TT_THROW(Error(describe(g.failure)));
   recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
   recording_.graph = builder_.finished(argument_.on_tape());
+  std::sort(results_.list.begin(), results_.list.end(), [](const SharedResults::One& a, const SharedResults::One& b) { return a.result < b.result; });
   if (!results_.list.empty() || !results_.assigned.empty()) recording_.shared = std::make_shared<const SharedResults>(static_cast<SharedResults&&>(results_));
   return static_cast<Recording&&>(recording_);
 }

@@ -54,7 +54,8 @@ struct Digamma {
     };
     const auto y = log(w) - T(0.5) / bounded - z * series() - where(low, numerator / denominator, 0);
     const auto r = where(negative, x - round(x), T(0.25));
-    const auto reflected = y - T(3.14159265358979323846) / tan(where(r == 0, T(0.25), r) * T(3.14159265358979323846));
+    const auto angle = where(r == 0, T(0.25), r) * T(3.14159265358979323846);
+    const auto reflected = y - T(3.14159265358979323846) * (cos(angle) / sin(angle));  // no tangent, whose derivatives overflow at half integers
     return where(negative, where(r == 0, r / r, reflected), where(x == 0, -1 / x, y));
   }
 };

@@ -133,7 +133,11 @@ TT_ALWAYS_INLINE constexpr Called<Sinc, A> sinc(A&& a, SourceLine at = here()) {
 /// The error is in units of the first operand, if that is larger: where the result is close to 0, the sum cancels.
 struct Logaddexp {
   static constexpr OpInfo info{.name = "logaddexp", .arity = 2, .max_ulp = 8, .max_ulp_f64 = 8};
-  static TT_ALWAYS_INLINE constexpr auto difference(auto a, auto b) { return where(a == b, 0, a - b); }
+  /// Of equal infinities 0; of other numbers that are equal it changes as they do, for further derivatives.
+  static TT_ALWAYS_INLINE constexpr auto difference(auto a, auto b) {
+    const auto d = a - b;
+    return where(d == d || a != b, d, 0);
+  }
   static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) { return maximum(a, b) + log1p(exp(-abs(difference(a, b)))); }
   static constexpr auto derivative(auto a, auto b, auto, auto grad) {
     const auto d = difference(a, b);

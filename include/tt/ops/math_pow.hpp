@@ -152,7 +152,7 @@ TT_ALWAYS_INLINE constexpr Called<Pow, A, B> pow(A&& a, B&& b, SourceLine at = h
 }
 
 constexpr auto Pow::derivative(auto a, auto b, auto y, auto grad) {
-  return Gradients{grad * where(b == 0, 0, b * pow(a, b - 1)),
+  return Gradients{grad * where(b == 0, 0, b * pow(a, where(b == 0, 1, b - 1))),
                    grad * where(a == 0 && b >= 0, 0, y * log(a))};
 }
 

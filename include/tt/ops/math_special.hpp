@@ -103,7 +103,11 @@ struct LogNdtr {
     const auto other = where(x > T(0.7), tail.probability, T(0.5) - T(0.5) * erf(x * T(0.70710678118654752440)));
     return where(x < -1, log(T(0.5) * tail.scaled) - T(0.5) * x * x, log1p(-where(x < -1, 0, other)));
   }
-  static constexpr auto derivative(auto x, auto, auto grad) { return grad * 0.79788456080286535588 / call<Erfcx>(here(), x * -0.70710678118654752440); }
+  /// The density over the probability, which is hardly 1 from 5 on; erfcx overflows there.
+  static constexpr auto derivative(auto x, auto y, auto grad) {
+    const auto low = where(x < 5, x, 0), high = where(x < 5, 5, x);
+    return grad * where(x < 5, 0.79788456080286535588 / call<Erfcx>(here(), low * -0.70710678118654752440), 0.39894228040143267794 * exp(-0.5 * (high * high) - where(x < 5, 0, y)));
+  }
 };
 
 namespace detail {

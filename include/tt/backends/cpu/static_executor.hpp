@@ -52,6 +52,11 @@ TT_KERNEL_INLINE void run_sweeps(Register* r, const Place& p, std::int64_t begin
   if constexpr (Sweep + 1 < H::plan.kernels[K].sweeps) run_sweeps<H, K, Sweep + 1>(r, p, begin, end);
 }
 
+/// A matrix of few elements, whose places are constants, is transposed one by one: 6 x 6 take 40 ns by squares.
+constexpr bool is_few_moves(const Kernel& k) {
+  constexpr std::int64_t few_columns = 16, few_elements = 128;
+  return k.rows.is_constant() && k.cols.is_constant() && k.rows.code <= few_elements && k.cols.code <= few_columns && k.rows.code * k.cols.code <= few_elements;
+}
 template <class H, int K>
 TT_KERNEL_INLINE void transposition_body(const Place& p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
@@ -60,6 +65,16 @@ TT_KERNEL_INLINE void transposition_body(const Place& p, const Range& range) {
   const SymbolValues* s = p.symbols;
   const std::int64_t stride = extent<H::plan.accesses[from].column.code>(s), col = range.first(SplitAxis::cols);
   static constexpr Access from_rows = H::plan.accesses[from], to_rows = H::plan.accesses[to];
+  if constexpr (is_few_moves(k)) {
+#pragma GCC unroll 16
+    for (std::int64_t row = 0; row < k.rows.code; ++row) {
+      const T* const in = static_cast<const T*>(p.operand[from_rows.buffer]) + row_offset<H, from>(s, row);
+      T* const out = static_cast<T*>(p.operand[to_rows.buffer]) + row_offset<H, to>(s, row);
+#pragma GCC unroll 16
+      for (std::int64_t c = 0; c < k.cols.code; ++c) out[c] = in[c * stride];
+    }
+    return;
+  }
   transpose_rows(static_cast<const T*>(p.operand[from_rows.buffer]) + col * stride, static_cast<T*>(p.operand[to_rows.buffer]) + col,
                  from_rows, to_rows, H::plan.terms.begin(), s ? *s : SymbolValues{}, range.first(SplitAxis::rows),
                  range.last(SplitAxis::rows, extent<k.rows.code>(s)), range.last(SplitAxis::cols, extent<k.cols.code>(s)) - col, stride);

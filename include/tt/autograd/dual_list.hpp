@@ -1,0 +1,69 @@
+// The duals of a level of forward mode: Tensors that have a tangent until the level ends, wherever they are then.
+//   DualList level;   Dual d(tangent, level, impl);   level.close();
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "tt/autograd/history.hpp"
+
+namespace tt {
+namespace autograd {
+
+class DualList;
+/// What a dual Tensor has besides (see dual.hpp), until its level ends.
+struct Dual {
+  Tensor tangent;
+  std::shared_ptr<DualList> level;
+  tt::detail::TensorImpl* of = nullptr;
+  mutable std::atomic<bool> shared = true;  ///< somebody else has the tangent, so it is not written to
+  Dual *next = nullptr, *previous = nullptr;
+
+  Dual(const Tensor& t, const std::shared_ptr<DualList>& l, tt::detail::TensorImpl& own);
+  Dual(const Dual&) = delete;
+  ~Dual();
+};
+/// The duals of a level. Tensors may go, and others be made, in any thread.
+class DualList {
+ public:
+  DualList() = default;
+  DualList(const DualList&) = delete;
+  /// Not when the level has ended.
+  void add(Dual& d) {
+    const tt::detail::FlagLock lock(busy_);
+    if (!is_open()) return;
+    d.of->keys = d.of->keys | DispatchKey::forward;
+    d.next = first_;
+    if (first_) first_->previous = &d;
+    first_ = &d;
+  }
+  void remove(Dual& d) {
+    const tt::detail::FlagLock lock(busy_);
+    if (d.previous) d.previous->next = d.next;
+    else if (first_ == &d) first_ = d.next;
+    if (d.next) d.next->previous = d.previous;
+    d.next = d.previous = nullptr;
+  }
+  bool is_open() const { return open_.load(std::memory_order_relaxed); }
+  /// From now on they are no duals.
+  void close() {
+    std::vector<Tensor> tangents;  // freed when nothing is locked
+    const tt::detail::FlagLock lock(busy_);
+    open_.store(false);
+    while (Dual* const d = first_) {
+      first_ = d->next;
+      d->next = d->previous = nullptr;
+      d->of->keys = d->of->keys.without(DispatchKey::forward);
+      tangents.push_back(static_cast<Tensor&&>(d->tangent));
+    }
+  }
+
+ private:
+  std::atomic_flag busy_;
+  std::atomic<bool> open_ = true;
+  Dual* first_ = nullptr;
+};
+inline Dual::Dual(const Tensor& t, const std::shared_ptr<DualList>& l, tt::detail::TensorImpl& own) : tangent(t), level(l), of(&own) { level->add(*this); }
+inline Dual::~Dual() { level->remove(*this); }
+
+}  // namespace autograd
+}  // namespace tt

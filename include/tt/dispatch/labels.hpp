@@ -1,0 +1,59 @@
+// Losses, whose labels have to be classes: a body cannot look at elements, so they are looked at before a call.
+//   const CheckedArguments<CrossEntropy> checked(argument, 2, options, at);   checked.data()
+#pragma once
+#include "tt/core/tensor.hpp"
+#include "tt/dispatch/dispatcher.hpp"
+#include "tt/functional/distances.hpp"
+#include "tt/functional/losses.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Of a loss whose labels, the second Tensor, are looked at before a call, as its body cannot.
+template <class F>
+struct LabelCheck {
+  static constexpr bool any = false;
+};
+/// Whose labels they are.
+enum class LabelsOf { cross_entropy, nll_loss, multi_margin_loss, one_hot };
+/// These labels. Throws Error naming the first that is no class, and is not to be ignored: a captured function does so when it runs. Not of labels on
+/// another device, which would have to wait for them.
+TT_LAZY Tensor checked_labels(const Tensor& labels, const Size& classes, const std::int64_t* ignored, LabelsOf of, SourceLine at);
+inline Tensor checked_labels(const Tensor* const* argument, const std::int64_t* ignored, LabelsOf of, SourceLine at) {
+  const Tensor &logits = *argument[0], &labels = *argument[1];
+  if (!logits.defined() || !labels.defined() || logits.dim() == 0) return labels;
+  return checked_labels(labels, logits.size(Labels::class_axis(logits.dim()), at), ignored, of, at);
+}
+template <>
+struct LabelCheck<CrossEntropy> {
+  static constexpr bool any = true;
+  static Tensor labels(const Tensor* const* argument, const CrossEntropy::Options& o, SourceLine at) { return checked_labels(argument, &o.ignore_index, LabelsOf::cross_entropy, at); }
+};
+template <>
+struct LabelCheck<NllLoss> {
+  static constexpr bool any = true;
+  static Tensor labels(const Tensor* const* argument, const NllLoss::Options& o, SourceLine at) { return checked_labels(argument, &o.ignore_index, LabelsOf::nll_loss, at); }
+};
+template <>
+struct LabelCheck<MultiMarginLoss> {
+  static constexpr bool any = true;
+  static Tensor labels(const Tensor* const* argument, const MultiMarginLoss::Options&, SourceLine at) { return checked_labels(argument, nullptr, LabelsOf::multi_margin_loss, at); }
+};
+/// The Tensors of a call with its labels looked at.
+template <class F>
+class CheckedArguments {
+ public:
+  CheckedArguments(const Tensor* const* argument, int count, const options_t<F>& options, SourceLine at) : labels_(LabelCheck<F>::labels(argument, options, at)) {
+    argument_.append(argument, count);
+    argument_[1] = &labels_;
+  }
+  CheckedArguments(const CheckedArguments&) = delete;
+  const Tensor* const* data() const { return argument_.data(); }
+
+ private:
+  const Tensor labels_;
+  SmallVec<const Tensor*, few_arguments> argument_;
+};
+
+}  // namespace detail
+}  // namespace tt
