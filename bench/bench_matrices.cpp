@@ -151,6 +151,21 @@ void small_transposed() {
 #endif
 }
 
+/// A matrix laid out the other way.
+template <int N>
+void transposed_copy(const char* what) {
+  constexpr int elements = 2 * N * N;
+  const auto error = error_of_matrix([](const auto& d, int i, int j) { return twice(d.a(j, i)); });
+  small_row<SmallArrays<N>>(what, "tt", elements, [](auto& d) { d.y = transpose(d.a); }, error);
+  small_row<SmallArrays<N>>(what, "hand", elements, [](auto& d) {
+    for (int i = 0; i < N; ++i)
+      for (int j = 0; j < N; ++j) d.y.data()[i * N + j] = d.a.data()[j * N + i];
+  }, error);
+#if TT_BENCH_EIGEN
+  small_row<SmallEigen<N>>(what, "eigen", elements, [](auto& d) { d.y = d.a.transpose(); }, error);
+#endif
+}
+
 void small_vectors() {
   const char* what = "4x4 A@v";
   constexpr int elements = 16 + 2 * 4;
@@ -436,6 +451,8 @@ int main(int argc, char** argv) {
   small_products<3>("3x3 A@B");
   small_products<4>("4x4 A@B");
   small_transposed();
+  transposed_copy<6>("6x6 transpose(A)");
+  transposed_copy<8>("8x8 transpose(A)");
   small_vectors();
   normalize();
   dot();

@@ -260,6 +260,7 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& table
   if ((table.dtype() == DType::f32 || table.dtype() == DType::f64) && is_host(table.device()) && mode != BagMode::max && !per_sample_weights.defined() && !o.max_norm.given && !o.scale_grad_by_freq) {
     const Tensor to = o.padding_idx.given ? tt::where(flat == padding, -1, bag, at) : bag, sum = call_with<detail::GatherSum<>>(at, {bags, true}, table, flat, to);
     if (mode == BagMode::sum) return sum;
+    if (input.dim() == 2 && !o.padding_idx.given) return sum / (input.size(1, at) > 0 ? input.size(1, at) : Size(1));
     const Tensor counted = o.padding_idx.given ? tt::ne(flat, padding, at).to(table.dtype(), at) : ones({words}, table.dtype(), at);
     return sum / tt::maximum(index_add(zeros({bags}, table.dtype(), at), 0, bag, counted, at).unsqueeze(1, at), 1, at);
   }

@@ -32,11 +32,9 @@ using leaf_list = decltype(list_of(leaves(std::declval<S&>())));
 
 /// An argument type as the recorder sees it; const arguments cannot be updated in place.
 template <class A>
-struct Argument {
-  static_assert(sizeof(A) == 0, "tt: this is no argument of a fused function or of a gradient: pass Arrays, views of memory, numbers, or structs of tt::leaf");
-  using Symbolic = Sym;
-  static constexpr Sym record(Recorder& r) { return r.number<float>(); }
-};
+struct Argument;
+template <class A>
+concept FusedArgument = requires { sizeof(Argument<std::remove_cvref_t<A>>); };
 template <class T, std::int64_t... E>
 struct Argument<Array<T, E...>> {
   using Symbolic = Sym;
@@ -308,7 +306,7 @@ struct Fused {
   template <class... A>
   constexpr decltype(auto) operator()(A&&... a) const {
     if constexpr (detail::at_run_time<A...> || (detail::is_symbolic<std::remove_cvref_t<A>> || ...)) return F{}(static_cast<A&&>(a)...);
-    else return call(settled(static_cast<A&&>(a))...);
+    else return call_checked(settled(static_cast<A&&>(a))...);
   }
 
  private:
@@ -319,6 +317,12 @@ struct Fused {
     else return static_cast<A&&>(a);
   }
 
+  template <class... A>
+  static auto call_checked(A&&... a) {
+    constexpr bool fit = (detail::FusedArgument<A> && ...);
+    static_assert(fit, "tt: this is no argument of a fused function or of a gradient: pass Arrays, views of memory, numbers, or structs of tt::leaf");
+    if constexpr (fit) return call(static_cast<A&&>(a)...);
+  }
   template <class... A>
   static auto call(A&&... a) {
     using P = ProgramFor<A...>;
