@@ -35,7 +35,7 @@ unsigned register_hook(const Tensor& t, F hook) {
     return Tensor();
   }));
 }
-/// Throws Error when there is no such hook.
+/// Takes it away again. Throws Error when the Tensor has no such hook.
 TT_INLINE void remove_hook(const Tensor& t, unsigned hook);
 /// Collects the gradient of a Tensor that is not a leaf, as it is behind all hooks, for grad(): of what the Tensor is then, if it is changed in place.
 TT_INLINE void retain_grad(const Tensor& t);

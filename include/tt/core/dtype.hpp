@@ -95,6 +95,9 @@ constexpr DType promote(DType a, DType b) { return a == b ? a : detail::promotio
 /// bool, integers, floating numbers: a result is never written to a lower category.
 constexpr int category(DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; }
 
+/// Of what has axes together with what has none (boolean: there is none): the former decides within its category, as in torch.result_type.
+constexpr DType combined_dtype(DType with_axes, DType single) { return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes; }
+
 /// The type of a number literal beside an operand: a literal never widens within its category
 /// (bool < integer < floating); a floating literal beside an integer gives the default f32.
 constexpr DType promote_literal(DType operand, DType literal) {

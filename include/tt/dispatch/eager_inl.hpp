@@ -109,16 +109,11 @@ TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argum
 
 TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
   DType with_axes = DType::boolean, single = DType::boolean;
-  bool any = false;
-  for (int k = 0; k < count; ++k)
-    if (t[k]->impl().shape.rank > 0) {
-      with_axes = promote(with_axes, t[k]->impl().dtype);
-      any = true;
-    } else {
-      single = promote(single, t[k]->impl().dtype);
-    }
-  if (!any) return single;
-  return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
+  for (int k = 0; k < count; ++k) {
+    DType& d = t[k]->impl().shape.rank > 0 ? with_axes : single;
+    d = promote(d, t[k]->impl().dtype);
+  }
+  return combined_dtype(with_axes, single);
 }
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at, const Tensor* into) {

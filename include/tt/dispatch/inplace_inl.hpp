@@ -35,21 +35,8 @@ TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine a
 }
 
 TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine at) {
-  const TensorImpl& t = target.impl();
-  if (t.contiguous) return;
-  std::int64_t reach = 0;  // of the axes with smaller strides: each axis must step over it
-  unsigned left = 0;
-  for (int k = 0; k < t.shape.rank; ++k) left |= t.shape.code[k] > 1 ? 1u << k : 0;
-  while (left) {
-    int axis = -1;
-    for (int k = 0; k < t.shape.rank; ++k)
-      if ((left >> k & 1) && (axis < 0 || t.stride[k] < t.stride[axis])) axis = k;
-    if (t.stride[axis] <= reach)
-      TT_THROW(Error(Text("tt::") << op << ": several elements of the Tensor are one in memory: shape is " << t.shape
-                                  << ". Use clone() first?" << at));
-    reach += (t.shape.code[axis] - 1) * t.stride[axis];
-    left &= ~(1u << axis);
-  }
+  if (has_repeats(target.impl()))
+    TT_THROW(Error(Text("tt::") << op << ": several elements of the Tensor are one in memory: shape is " << target.impl().shape << ". Use clone() first?" << at));
 }
 
 TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at) {

@@ -122,46 +122,61 @@ struct SingularValues {
     return product;
   }
 };
-/// The determinants of what is left without each row and column, with signs: the gradient of a determinant. Of singular matrices by their singular values.
-template <class>
-struct Cofactors {
-  static constexpr OpInfo info{.name = "_linalg_cofactors", .arguments = "A"};
+/// An op of square matrices whose results are like them.
+struct OfSquares {
   static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
-  static Sym like(const Sym& a, const Options&) {
-    (void)is_matrix(a, info.name);
-    return a;
-  }
+};
+inline Sym square_like(const Sym& a, const char* op) {
+  (void)is_matrix(a, op);
+  return a;
+}
+/// f(T, matrices, each) once: each(one) calls one(number, matrix, result) for each of them. The matrix may be destroyed.
+template <class F>
+void each_square(Call& c, const F& f) {
+  const Matrices a = Matrices::of(c, 0, true);
+  const int n = a.rows;
+  c.result[0] = a.result(c, n, n);
+  if (c[0].is_meta() || n == 0) return;
+  each_matrix(c[0].dtype(), [&]<class T>(T type) {
+    f(type, a, [&](const auto& one) {
+      ColumnMajor<T> m(n, n), to(n, n);
+      for (std::int64_t k = 0; k < a.count; ++k) {
+        m.read(a.dense.data_ptr<T>() + k * n * n);
+        one(k, m, to);
+        to.write(c.result[0].data_ptr<T>() + k * n * n, n, n);
+      }
+    });
+  });
+}
+/// The determinants of what is left without each row and column, with signs: the gradient of a determinant. Of singular matrices by their singular values.
+template <class>
+struct Cofactors : OfSquares {
+  static constexpr OpInfo info{.name = "_linalg_cofactors", .arguments = "A"};
+  static Sym like(const Sym& a, const Options&) { return square_like(a, info.name); }
   static void kernel(Call& c, const Options&) {
-    const Matrices a = Matrices::of(c, 0, true);
-    const int n = a.rows;
-    c.result[0] = a.result(c, n, n);
-    if (c[0].is_meta()) return;
-    each_matrix(c[0].dtype(), [&]<class T>(T) {
+    each_square(c, [&]<class T>(T, const Matrices& a, const auto& each) {
       const auto& f = backend::Lapack<T>::get();
-      ColumnMajor<T> m(n, n), x(n, n);
+      const int n = a.rows;
       std::vector<int> pivots(static_cast<std::size_t>(n) + 1);
-      for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
-        const T* const from = a.dense.data_ptr<T>() + k * n * n;
-        m.read(from);
+      each([&](std::int64_t k, ColumnMajor<T>& m, ColumnMajor<T>& x) {
         int code = 0;
         f.getrf(&n, &n, m.data(), &n, pivots.data(), &code);
         if (code > 0) {
-          m.read(from);
-          singular(c, a, k, m, x);
-        } else {
-          const T det = Det<>::of_factors(m, pivots);
-          std::fill(x.element, x.element + n * n, T(0));
-          for (int i = 0; i < n; ++i) x.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(n + 1)] = det;
-          f.getrs("T", &n, &n, m.data(), &n, pivots.data(), x.data(), &n, &code);
+          m.read(a.dense.data_ptr<T>() + k * n * n);
+          return singular(c, a, k, m, x);
         }
-        x.write(c.result[0].data_ptr<T>() + k * n * n, n, n);
-      }
+        const T det = Det<>::of_factors(m, pivots);
+        std::fill(x.element, x.element + n * n, T(0));
+        for (int i = 0; i < n; ++i) x.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(n + 1)] = det;
+        f.getrs("T", &n, &n, m.data(), &n, pivots.data(), x.data(), &n, &code);
+      });
     });
   }
   static void derivative(const auto& s, const Options&) { s.out[0] = call_with<SecondCofactors<>>(s.at, {}, s.argument[0], s.gradient[0]); }
 
+ private:
   /// det(U) det(V) U diag(products of all other singular values) V^T.
   template <class T>
   static void singular(const Call& c, const Matrices& a, std::int64_t k, ColumnMajor<T>& m, ColumnMajor<T>& out) {
@@ -179,25 +194,15 @@ struct Cofactors {
 /// The derivative of cofactors, times G: the second one of a determinant. Of A = U S V^T, with B = U^T G V, it is det(U V) U H V^T, where H[j][j] is the sum over other i of
 /// B[i][i] p[i][j], and H[j][i] is -B[i][j] p[i][j]; p is the product of all singular values but i and j: of singular matrices, too.
 template <class>
-struct SecondCofactors {
+struct SecondCofactors : OfSquares {
   static constexpr OpInfo info{.name = "_linalg_second_cofactors", .arguments = "A, G"};
-  static constexpr Batching batching = Batching::in_front;
-  static constexpr bool keeps_values = true;
-  using Options = NoOptions;
-  static Sym like(const Sym& a, const Sym&, const Options&) {
-    (void)is_matrix(a, info.name);
-    return a;
-  }
+  static Sym like(const Sym& a, const Sym&, const Options&) { return square_like(a, info.name); }
   static void kernel(Call& c, const Options&) {
-    const Matrices a = Matrices::of(c, 0, true);
-    const int n = a.rows;
-    c.result[0] = a.result(c, n, n);
-    if (c[0].is_meta()) return;
-    const Tensor gradient = c[1].contiguous(c.at);
-    each_matrix(c[0].dtype(), [&]<class T>(T) {
-      ColumnMajor<T> m(n, n), g(n, n), b(n, n), h(n, n), x(n, n);
-      for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
-        m.read(a.dense.data_ptr<T>() + k * n * n);
+    each_square(c, [&]<class T>(T, const Matrices& a, const auto& each_one) {
+      const int n = a.rows;
+      const Tensor gradient = c[1].contiguous(c.at);
+      ColumnMajor<T> g(n, n), b(n, n), h(n, n), x(n, n);
+      each_one([&](std::int64_t k, ColumnMajor<T>& m, ColumnMajor<T>& to) {
         g.read(gradient.data_ptr<T>() + k * n * n);
         const SingularValues<T> s(c, a, k, m);
         const auto at = [n](const ColumnMajor<T>& q, int i, int j) -> T& { return q.element[j * n + i]; };
@@ -216,9 +221,8 @@ struct SecondCofactors {
           at(h, j, i) = i == j ? sum([&](int r) { return r == j ? T(0) : at(b, r, r) * s.product_without(r, j); }) : -at(b, i, j) * s.product_without(i, j);
         });
         each([&](int i, int j) { at(x, i, j) = sum([&](int r) { return at(s.u, i, r) * at(h, r, j); }); });
-        each([&](int i, int j) { at(m, i, j) = s.sign * sum([&](int r) { return at(x, i, r) * at(s.vt, r, j); }); });
-        m.write(c.result[0].data_ptr<T>() + k * n * n, n, n);
-      }
+        each([&](int i, int j) { at(to, i, j) = s.sign * sum([&](int r) { return at(x, i, r) * at(s.vt, r, j); }); });
+      });
     });
   }
   /// Linear in G, and symmetric in G and what it is summed with; by A it is a third derivative, of matrices that have an inverse X^T: of

@@ -14,11 +14,21 @@ TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64
 struct Reach {
   std::int64_t low = 0, high = 0;
 };
-/// Are elements along an axis one in memory, as of an expanded Tensor?
+/// Are several elements one in memory, as of an expanded Tensor?
 inline bool has_repeats(const TensorImpl& t) {
-  bool any = false;
-  for (int k = 0; k < t.shape.rank; ++k) any = any || (t.stride[k] == 0 && t.shape.code[k] > 1);
-  return any;
+  if (t.contiguous) return false;
+  std::int64_t reach = 0;  // of the axes with smaller strides: each axis must step over it
+  unsigned left = 0;
+  for (int k = 0; k < t.shape.rank; ++k) left |= t.shape.code[k] > 1 ? 1u << k : 0;
+  while (left) {
+    int axis = -1;
+    for (int k = 0; k < t.shape.rank; ++k)
+      if ((left >> k & 1) && (axis < 0 || t.stride[k] < t.stride[axis])) axis = k;
+    if (t.stride[axis] <= reach) return true;
+    reach += (t.shape.code[axis] - 1) * t.stride[axis];
+    left &= ~(1u << axis);
+  }
+  return false;
 }
 inline Reach reach_of(const TensorImpl& t) {
   Reach r;

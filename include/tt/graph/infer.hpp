@@ -161,18 +161,15 @@ constexpr DType Graph::result_dtype(const int* id, int count) const {
   for (int k = 1; k < count; ++k) same = same && nodes[id[k]].dtype == nodes[id[0]].dtype;
   if (same) return nodes[id[0]].dtype;
   DType with_axes = DType::boolean, single = DType::boolean, number = DType::boolean;
-  bool axes = false, any = false;
+  bool any = false;
   for (int k = 0; k < count; ++k) {
     const Node& n = nodes[id[k]];
     const bool is_number = n.op == Op::input && n.bits == is_number_input;
     DType& d = is_number ? number : n.shape.rank > 0 ? with_axes : single;
     d = promote(d, n.dtype);
-    axes = axes || n.shape.rank > 0;
     any = any || !is_number;
   }
-  if (!any) return number;
-  const DType d = !axes ? single : category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
-  return promote_literal(d, number);
+  return any ? promote_literal(combined_dtype(with_axes, single), number) : number;
 }
 constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DType to) {
   const int n = arity(op);
