@@ -141,7 +141,7 @@ TEST_CASE("an assignment to a view is captured as copy_ is") {
   };
   const auto g = [](const Tensor& x) {
     Tensor y = x * 2;
-    y[0].copy_(tt::full({}, 5));
+    y[0].copy_(tt::full({}, 5.0));
     y.slice(0, 1, 3).copy_(y.slice(0, 0, 1) + x.slice(0, 1, 3));
     return y + 1;
   };
@@ -1106,4 +1106,152 @@ TEST_CASE("a copy for the tape is on it, and views stay views where a program en
   a.backward();
   b.backward();
   CHECK(contains(message([&] { a.backward(); }), "freed by an earlier backward"));
+}
+
+TEST_CASE("what lies transposed, and gradients changed under NoGrad, keep their history where a graph ends") {
+  const auto looks = [](const Tensor& a) {
+    const Tensor z = a.t().tanh();
+    {
+      const tt::NoGrad off;
+      (void)z.max().item();
+    }
+    return (z * z).sum();
+  };
+  const auto partly = [](const Tensor& a) {
+    const Tensor w = a * 2, u = a.view({2, 2}).t() * 3;
+    double s;
+    {
+      const tt::NoGrad off;
+      s = w.sum().item();
+    }
+    return (w * s).sum() + u.sum();
+  };
+  const auto scaled = [](const Tensor& a) {
+    Tensor y = tt::grad([](const Tensor& x) { return (x * x * x).sum(); })(a);
+    {
+      const tt::NoGrad off;
+      y.mul_(1.5);
+    }
+    return (y * 1).sum();
+  };
+  const auto same_gradient = [](const auto& f, const tt::IntList& shape) {
+    const Tensor a = (uniform(shape, 3) + 1).requires_grad_(), b = copy(a);
+    f(a).backward();
+    tt::compile(f)(b).backward();
+    CHECK(same_bits(a.grad(), b.grad()));
+  };
+  same_gradient(looks, {4, 4});
+  same_gradient(partly, {4});
+  same_gradient(scaled, {4});
+}
+
+TEST_CASE("a function that changes what its gradient is taken by says so, compiled too") {
+  const auto f = [](const Tensor& x) {
+    return tt::grad([](const Tensor& a) {
+      Tensor b = a;
+      b.mul_(2);
+      return (b * b).sum();
+    })(x);
+  };
+  const Tensor x = tt::tensor({0.5, 1.0});
+  CHECK(contains(message([&] { f(x.clone()); }), "a leaf that requires a gradient was changed in place"));
+  CHECK(contains(message([&] { tt::compile(f)(x); }), "a leaf that requires a gradient was changed in place"));
+}
+
+TEST_CASE("gradients asked for under NoGrad are constants, values hang on what the function holds") {
+  const auto constant = [](const Tensor& a) {
+    Tensor g;
+    {
+      const tt::NoGrad off;
+      g = tt::grad([](const Tensor& x) { return (x * x * x).sum(); })(a);
+    }
+    return g * a;
+  };
+  const auto held = [](const Tensor& a) {
+    (void)a.sum().item();
+    const auto [v, g] = tt::value_and_grad([&](const Tensor& x) { return (x * x * a).sum(); })(a.detach() * 1);
+    return v;
+  };
+  const auto same_gradient = [](const auto& f) {
+    const Tensor a = (uniform({4}, 5) + 1).requires_grad_(), b = copy(a);
+    f(a).sum().backward();
+    tt::compile(f)(b).sum().backward();
+    CHECK(same_bits(a.grad(), b.grad()));
+  };
+  same_gradient(constant);
+  same_gradient(held);
+}
+
+TEST_CASE("results of a backend share no memory with arguments or each other, and it draws in the program's order") {
+  const auto moves = [](Tensor& a, Tensor& b) {
+    b.copy_(a);
+    a.add_(1);
+    return std::pair{b * 1, a * 1};
+  };
+  const auto draws = [](const Tensor& a) {
+    const Tensor r = tt::randn({3}), s = tt::rand({3});
+    return a + s * 2 + r;
+  };
+  Tensor a = tt::tensor({1.0, 2.0}), b = tt::tensor({4.0, 5.0}), c = a.clone(), d = b.clone();
+  auto [x, y] = moves(a, b);
+  auto [z, w] = tt::compile(moves, {.backend = "eager"})(c, d);
+  CHECK((same_bits(x, z) && same_bits(y, w) && same_bits(a, c) && same_bits(b, d)));
+  w.add_(1);
+  CHECK((same_bits(a, c) && same_bits(b, d)));
+  tt::manual_seed(5);
+  const Tensor drawn = draws(tt::zeros({3}));
+  tt::manual_seed(5);
+  CHECK(same_bits(tt::compile(draws, {.backend = "eager"})(tt::zeros({3})), drawn));
+}
+
+TEST_CASE("what lies transposed lies so in bodies of loops and of jvp") {
+  const auto tangent = [](const Tensor& a) {
+    return tt::jvp([](const Tensor& x) {
+      const Tensor y = x.sin();
+      Tensor d = y.contiguous();
+      d.mul_(2);
+      return y;
+    }, a, a).first;
+  };
+  const Tensor a = uniform({4, 4}, 9).t();
+  CHECK(same_bits(tangent(a), a.sin()));
+  CHECK(same_bits(tt::compile(tangent)(a), a.sin()));
+}
+
+TEST_CASE("vmap changes an argument that is not mapped once, or says so") {
+  const auto doubled = [](const Tensor& a, const Tensor& b) {
+    Tensor c = a;
+    c.mul_(2.0);
+    return c + b;
+  };
+  const auto mixed = [](const Tensor& a, const Tensor& b) {
+    Tensor c = a;
+    c.mul_(b);
+    return c + 1;
+  };
+  const tt::VmapOptions second{.in_dims = {tt::none, 0}};
+  const Tensor z = tt::arange(3.0), w = tt::tensor({{1.0, 1.0, 1.0}, {2.0, 2.0, 2.0}, {3.0, 3.0, 3.0}});
+  CHECK(numbers(tt::vmap(doubled, second)(z, w)) == Numbers{1, 3, 5, 2, 4, 6, 3, 5, 7});
+  CHECK(numbers(z) == Numbers{0, 2, 4});
+  CHECK(contains(message([&] { tt::vmap(mixed, second)(z, w); }), "tt::vmap: an argument that is not mapped is changed in place"));
+}
+
+TEST_CASE("vmap in chunks changes what is not mapped once, and gradients under NoGrad go on forward") {
+  const auto doubled = [](const Tensor& a, const Tensor& b) {
+    Tensor c = a;
+    c.mul_(2.0);
+    return c + b;
+  };
+  const Tensor z = tt::arange(3.0), w = tt::ones({4, 3});
+  const Tensor r = tt::vmap(doubled, {.in_dims = {tt::none, 0}, .chunk_size = 2})(z, w);
+  for (int k = 0; k < 4; ++k) CHECK(numbers(r[k]) == Numbers{1, 3, 5});
+  CHECK(numbers(z) == Numbers{0, 2, 4});
+
+  const auto product = [](const Tensor& x, const Tensor& v) {
+    const tt::NoGrad off;
+    return tt::hvp([](const Tensor& t) { return (t * t * t).sum(); }, x, v);
+  };
+  const Tensor x = tt::tensor({1.0, 2.0}), v = tt::tensor({1.0, 0.5});
+  CHECK(numbers(product(x, v)) == Numbers{6, 6});
+  CHECK(numbers(tt::compile(product)(x, v)) == Numbers{6, 6});
 }

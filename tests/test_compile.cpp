@@ -929,7 +929,7 @@ TEST_CASE("what factories make is part of a captured function, and what is made 
     return x + tt::rand({x.size(0), x.size(1)}, 3) * tt::randn({x.size(0), 1}, 4, {.dtype = DType::f64}).to(DType::f32);
   }, {{2, 3}, {4, 7}});
   same_in_one_graph("views", [](const Tensor& x) {
-    return x * tt::arange(12).reshape({4, 3}).transpose(0, 1) + tt::full({1}, 7).expand({4}) + tt::eye(4)[2];
+    return x * tt::arange(12).reshape({4, 3}).transpose(0, 1) + tt::full({1}, 7.0).expand({4}) + tt::eye(4)[2];
   }, {{3, 4}});
   same_in_one_graph("in place", [](const Tensor& x) {
     Tensor t = tt::arange(0, 4, 1, {.dtype = DType::f32});

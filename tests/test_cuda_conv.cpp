@@ -157,7 +157,7 @@ TEST_CASE("a small network and its gradients: each layer's result is stored wher
 TEST_CASE("what is added is the memory of the result") {
   auto f = tt::compile([](Tensor& state, const Tensor& x, const Tensor& w) { state = state + tt::conv2d(x, w, {.stride = 2}); });
   const Tensor x = tt::ones({1, 2, 4, 4}), w = tt::ones({4, 2, 3, 3});
-  Tensor state = tt::full({1, 4, 1, 1}, 1000).cuda();
+  Tensor state = tt::full({1, 4, 1, 1}, 1000.0).cuda();
   const WithLibrary with;
   f(state, x.cuda(), w.cuda());
   CHECK(numbers(state.cpu()) == Numbers{1018, 1018, 1018, 1018});

@@ -151,3 +151,21 @@ TEST_CASE("draws of vmap's examples are part of its graph: the same for all of t
   const auto nested = tt::vmap([&](const Tensor& t) { return tt::vmap([](const Tensor& s) { return s * tt::rand_like(s); }, {.randomness = "different"})(t); }, {.randomness = "different"})(x);
   CHECK(nested.shape() == x.shape());
 }
+
+TEST_CASE("seeds that a captured function sets are set at each call, in its order") {
+  const auto seeded = [](const Tensor& a) {
+    const Tensor before = tt::rand_like(a);
+    tt::manual_seed(3);
+    return std::pair{before, a + tt::rand_like(a)};
+  };
+  const auto compiled = tt::compile(seeded);
+  const Tensor x = tt::zeros({2});
+  for (int k = 0; k < 3; ++k) {
+    tt::manual_seed(20);
+    const auto [first, then] = seeded(x);
+    tt::manual_seed(20);
+    const auto [first_compiled, then_compiled] = compiled(x);
+    CHECK(same_bits(first, first_compiled));
+    CHECK(same_bits(then, then_compiled));
+  }
+}

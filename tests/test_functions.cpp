@@ -1003,3 +1003,149 @@ TEST_CASE("what has no variance is not normalised by it, and what is no range is
   CHECK_NOTHROW(tt::batch_norm(one, tt::zeros({3}), tt::ones({3})));
   CHECK(contains(message([] { tt::ones({2}).uniform_(2, 1); }), "`to` is below `from`"));
 }
+
+TEST_CASE("items that are Tensors without axes") {
+  const Tensor x = tt::zeros({5, 7, 3});
+  CHECK(x.index({tt::tensor(3), Slice(), tt::tensor({1})}).shape() == tt::Shape{7, 1});
+  Tensor y = x.index({tt::tensor(1)});
+  y.fill_(5);
+  CHECK(x[1].sum().item() == 105);  // a view, as of the number
+  const Tensor v = tt::arange(3);
+  CHECK(numbers(v.index({true})) == Numbers{0, 1, 2});
+  CHECK(v.index({true}).shape() == tt::Shape{1, 3});
+  CHECK(v.index({tt::tensor(false)}).shape() == tt::Shape{0, 3});
+  CHECK(x.index({Slice(), tt::tensor(true), 2}).shape() == tt::Shape{5, 1, 3});
+  Tensor w = tt::zeros({2, 3});
+  w.index_put_({0}, tt::ones({1, 1, 3}));
+  w.index_put_({tt::tensor({1})}, tt::ones({1, 1, 3}));
+  w.index_put_({tt::tensor(true)}, 2.0);
+  CHECK(w.sum().item() == 12);
+  w.index_put_({tt::tensor({0, 0})}, tt::ones({3}), true);
+  CHECK(numbers(w) == Numbers{4, 4, 4, 2, 2, 2});
+  // The same where a graph is recorded, and under vmap.
+  const auto pick = [](const Tensor& t, const Tensor& k) { return t.index({k, Slice(), tt::tensor({1})}); };
+  const Tensor ramp = tt::arange(105.0f).reshape({5, 7, 3});
+  for (const int k : {3, -1}) CHECK(same_bits(tt::compile(pick)(ramp, tt::tensor(k)), pick(ramp, tt::tensor(k))));
+  CHECK(tt::vmap([&](const Tensor& k) { return pick(ramp, k); })(tt::tensor({0, 4})).shape() == tt::Shape{2, 7, 1});
+}
+
+TEST_CASE("what PyTorch refuses of items, numbers and dtypes") {
+  const Tensor v = tt::arange(6).reshape({3, 2});
+  CHECK(contains(message([&] { v.index({tt::tensor({true, false})}); }), "tt::index: a mask of shape (2,) does not fit axis 0 of shape (3, 2)"));
+  CHECK(contains(message([&] { Tensor(v).index_put_({Slice(), tt::tensor({true, false, true})}, 7); }), "a mask of shape (3,) does not fit axis 1"));
+  Tensor bytes = tt::zeros({3}, DType::u8);
+  CHECK(contains(message([&] { bytes.index_put_({0}, 300); }), "300"));
+  CHECK(contains(message([&] { bytes.random_(0, 300); }), "tt::random_"));
+  CHECK(contains(message([&] { tt::randint(0, 300, {2}, {.dtype = DType::u8}); }), "tt::randint"));
+  Tensor whole = tt::zeros({3}, DType::i64);
+  CHECK(contains(message([&] { whole.index_put_({tt::tensor({0, 2})}, tt::tensor({1.5, 2.5})); }), "index_put"));
+  CHECK(contains(message([&] { whole.exponential_(); }), "tt::exponential_: of i64"));
+  CHECK(contains(message([] { tt::rand({2}, {.dtype = DType::i64}); }), "tt::rand: of i64. A floating dtype?"));
+  CHECK(contains(message([] { tt::rand({2}).renorm(2, 0, 1); }), "tt::renorm: there are no slices"));
+  CHECK(contains(message([] { tt::linalg::norm(tt::ones({2, 3, 4}), 2); }), "neither a vector nor a matrix"));
+  CHECK(contains(message([&] { v.add(v, 1.5); }), "tt::add: alpha is a float, and the result is i64"));
+  CHECK(contains(message([] { tt::interpolate(tt::ones({1, 1, 4, 4}), {8}, {}, "linear"); }), "the mode linear is for 1 axis"));
+  CHECK(contains(message([] { tt::instance_norm(tt::ones({2, 3, 1})); }), "tt::instance_norm: one value for each channel of an example"));
+  CHECK(contains(message([] { tt::conv_transpose1d(tt::ones({1, 1, 4}), tt::ones({1, 1, 3}), {}, {1}, {0}, {1}); }), "output_padding of 1"));
+  CHECK(contains(message([&] { tt::vmap([](const Tensor& t) { return t; }, {.in_dims = {0, 0}})(v); }), "tt::vmap: 2 in_dims for 1 argument."));
+}
+
+TEST_CASE("dtypes of numbers, of alpha and of value") {
+  CHECK(tt::full({2}, 1).dtype() == DType::i64);
+  CHECK(tt::full({2}, true).dtype() == DType::boolean);
+  CHECK(tt::full({2}, 1.0).dtype() == DType::f32);
+  const Tensor i = tt::tensor({1, 2, 3}), narrow = i.to(DType::i32), half = i.to(DType::f16), mask = tt::tensor({true, false, true});
+  CHECK(narrow.add(mask, 2).dtype() == DType::i32);
+  CHECK(half.add(i, 1.5).dtype() == DType::f16);
+  CHECK(numbers(mask.add(mask, 2)) == Numbers{1, 0, 1});
+  CHECK(mask.add(mask, 2).dtype() == DType::boolean);
+  CHECK(numbers(tt::call("sub", {i, i}, {{"alpha", 2}})) == Numbers{-1, -2, -3});
+  CHECK(i.addcmul(i, i).dtype() == DType::i64);
+  CHECK(tt::tensor({1e-3}).to(DType::f16).add(tt::tensor({1e-3}).to(DType::f16), 1e5).item() == doctest::Approx(100).epsilon(0.01));  // alpha is no f16
+  CHECK(tt::zeros({1}, {.dtype = DType::f64}).add(tt::tensor({1}), 0.1).item() == 0.1);
+  CHECK(numbers(tt::tensor({0}).add(tt::tensor({2}).to(DType::u8), 300)) == Numbers{600});
+  Tensor own = i.clone();
+  CHECK(numbers(own.addcmul_(i, i, 2)) == Numbers{3, 10, 21});
+}
+
+TEST_CASE("views that drop no axis are other Tensors all the same") {
+  const Tensor x = tt::ones({2, 3});
+  for (const Tensor& y : {x.squeeze(), x.squeeze(0), x.index({tt::Ellipsis}), x.view(DType::f32)}) {
+    Tensor view = y;
+    view.unsqueeze_(0);
+    CHECK(x.shape() == tt::Shape{2, 3});
+    view.mul_(2);
+  }
+  CHECK(x.sum().item() == 6 * 16);
+}
+
+TEST_CASE("norms of matrices, running statistics of instances") {
+  const Tensor m = tt::tensor({{1.0, 2.0}, {3.0, 4.0}}, {.dtype = DType::f64});
+  CHECK(tt::linalg::norm(m, 1).item() == 6);  // of columns, as no dim makes it a vector
+  CHECK(tt::linalg::norm(m, 2).item() == doctest::Approx(5.4649857));
+  CHECK(tt::linalg::norm(m).item() == doctest::Approx(5.4772256));
+  CHECK(tt::linalg::norm(m, tt::none, {1}).shape() == tt::Shape{2});
+  Tensor mean = tt::zeros({3}), var = tt::ones({3});
+  tt::instance_norm(tt::arange(24.0f).reshape({2, 3, 4}), mean, var, {}, {}, true, 0.2);
+  CHECK(tt::allclose(mean, tt::tensor({1.5, 2.3, 3.1})));
+  CHECK(tt::allclose(var, tt::tensor({1.0, 1.0, 1.0}) * (0.8 + 0.2 * 5 / 3)));
+}
+
+TEST_CASE("names of torch.special, sizes of pools, ranks of convolutions, results that are undefined") {
+  const Tensor x = tt::tensor({0.25, 0.5});
+  CHECK(same_bits(tt::special::expit(x), x.sigmoid()));
+  CHECK(same_bits(tt::special::logsumexp(x, 0), tt::logsumexp(x, 0)));
+  CHECK(same_bits(tt::special::xlogy(x, 2.0), tt::xlogy(x, 2.0)));
+  CHECK(same_bits(tt::call("special.expit", {x}), x.sigmoid()));
+  CHECK(same_bits(tt::call("special.psi", {x}), x.digamma()));
+  CHECK(tt::adaptive_max_pool2d(tt::rand({2, 4, 4}), 2).shape() == tt::Shape{2, 2, 2});
+  CHECK(tt::adaptive_avg_pool3d(tt::rand({1, 2, 4, 4, 4}), 2).shape() == tt::Shape{1, 2, 2, 2, 2});
+  CHECK(contains(message([] { tt::conv1d(tt::rand({1, 1, 5, 5}), tt::rand({1, 1, 3, 3})); }), "tt::conv1d: weights are of another rank"));
+  CHECK(contains(message([] { tt::conv_transpose3d(tt::rand({1, 1, 5, 5}), tt::rand({1, 1, 3, 3})); }), "tt::conv_transpose3d: weights are of another rank"));
+  const auto f = tt::compile([](const Tensor& a) { return std::tuple{a * 2, Tensor(), a + 1}; }, {.fullgraph = true});
+  for (int k = 0; k < 2; ++k) {
+    const auto [twice, nothing, more] = f(x);
+    CHECK(same_bits(twice, x * 2));
+    CHECK(!nothing.defined());
+    CHECK(same_bits(more, x + 1));
+  }
+}
+
+TEST_CASE("transposed convolutions are the gradients of convolutions by their images") {
+  int cases = 0;
+  for (const int axes : {1, 2, 3})
+    for (const int kernel : {1, 2, 3, 4, 5})
+      for (const int stride : {2, 3})
+        for (const int padding : {0, 1})
+          for (const int extra : {0, 1})
+            for (const int groups : {1, 2}) {
+              if (axes == 3 && (kernel > 3 || groups > 1)) continue;
+              tt::IntList image{2, 4}, weight{4, 3}, strides, paddings, extras, wide{2, 3 * groups};
+              for (int k = 0; k < axes; ++k) {
+                const int n = 3 + k, s = k == 0 ? stride : stride == 2 ? 2 : 1, size = (n - 1) * s - 2 * padding + kernel + (s > extra ? extra : 0);
+                if (size < 1) goto next;
+                image.push_back(n);
+                weight.push_back(kernel);
+                strides.push_back(s);
+                paddings.push_back(padding);
+                extras.push_back(s > extra ? extra : 0);
+                wide.push_back(size);
+              }
+              {
+                const Tensor x = tt::rand(image, 1, {.dtype = DType::f64}), w = tt::rand(weight, 2, {.dtype = DType::f64}), u = tt::zeros(wide, {.dtype = DType::f64}).requires_grad_();
+                const Tensor want = tt::grad({(tt::convolution(u, w, {}, strides, paddings, {1}, groups) * x).sum()}, {u})[0];
+                CAPTURE(kernel);
+                CHECK(tt::allclose(tt::convolution_transpose(x, w, {}, strides, paddings, extras, groups, {1}), want, 1e-12, 1e-12));
+                ++cases;
+              }
+            next:;
+            }
+  CHECK(cases > 100);
+  const Tensor x = tt::rand({1, 2, 4, 4}, 3, {.dtype = DType::f64}), w = tt::rand({2, 3, 3, 3}, 4, {.dtype = DType::f64}), b = tt::tensor({1.0, 2.0, 3.0}, {.dtype = DType::f64});
+  const auto f = [&](const std::vector<Tensor>& t) { return tt::conv_transpose2d(t[0], t[1], t[2], {2}, {1}, {1}).sin().sum(); };
+  CHECK(tt::gradcheck(f, {x.clone().requires_grad_(), w.clone().requires_grad_(), b.clone().requires_grad_()}));
+  const auto up = tt::compile([](const Tensor& t, const Tensor& by) { return tt::conv_transpose2d(t, by, {}, {2}); });
+  for (const int n : {4, 5, 7}) CHECK(same_bits(up(x.slice(2, 0, 3).expand({n, 2, 3, 4}), w), tt::conv_transpose2d(x.slice(2, 0, 3).expand({n, 2, 3, 4}), w, {}, {2})));
+  CHECK(contains(message([&] { tt::conv_transpose2d(x, w, tt::ones({1}, {.dtype = DType::f64}), {2}); }), "the bias is not one number for each channel"));
+  CHECK(contains(message([&] { tt::conv_transpose2d(x, w.slice(0, 0, 1), {}, {2}); }), "images have other channels than weights take"));
+}

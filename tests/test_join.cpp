@@ -159,8 +159,8 @@ TEST_CASE("cat and stack keep their names in captured graphs, and are found by t
   CHECK(tt::parse(text) == t.graph);
   const Tensor u = tt::rand({3}, 4).requires_grad_(), v = tt::rand({3}, 5).requires_grad_();
   (tt::stack({u, v, u}, 1) * tt::tensor({1.0, 2.0, 3.0})).sum().backward();
-  CHECK(same_bits(u.grad(), tt::full({3}, 4)));
-  CHECK(same_bits(v.grad(), tt::full({3}, 2)));
+  CHECK(same_bits(u.grad(), tt::full({3}, 4.0)));
+  CHECK(same_bits(v.grad(), tt::full({3}, 2.0)));
 }
 
 TEST_CASE("gradients on the tape") {

@@ -202,7 +202,7 @@ TEST_CASE("captures of a function are bounded, and explain counts those that wer
 }
 
 TEST_CASE("functions of eager ops are bounded: ten thousand slice offsets take no more memory than some") {
-  const Tensor x = tt::ones({20000}).requires_grad_(), w = tt::full({3}, 2).requires_grad_();
+  const Tensor x = tt::ones({20000}).requires_grad_(), w = tt::full({3}, 2.0).requires_grad_();
   const auto offset = [&](int k) { (x.slice(0, k, k + 3) * w).sum().backward(); };
   const Tensor second = tt::grad({(x.slice(0, 5, 8) * x.slice(0, 5, 8) * w).sum()}, {x}, {}, true, true)[0];
   const auto bytes = [] { return static_cast<std::int64_t>(mallinfo2().uordblks); };

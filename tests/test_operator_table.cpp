@@ -98,6 +98,11 @@ bool has_own_gradient(const Case& c) {
   }
   return false;
 }
+/// What sets no seed: within what is captured that would end the graph.
+Case unseeded(Case c) {
+  c.drawn = false;
+  return c;
+}
 /// Of two examples: the first Tensor, and another one that the operator takes too: floats a little smaller, what is whole from the last element to the first.
 bool is_batched(const Case& c, const Tensors& given) {
   return holds([&] {
@@ -113,16 +118,14 @@ bool is_batched(const Case& c, const Tensors& given) {
       else other = one, ++alike;
     }
     const Tensor x = given.empty() ? tt::zeros({2}) : tt::stack({given[0], changed});
-    const Tensor both = tt::vmap(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }), {.randomness = c.drawn ? "different" : "error"})(x);
+    const Tensor both = tt::vmap(tt::frozen([free = unseeded(c), n = given.size()](const Tensor& t) { return n ? result_with(free, {t}) : result_with(free, {}); }), {.randomness = c.drawn ? "different" : "error"})(x);
     return difference(both.select(0, 0), one, !c.drawn).empty() && difference(both.select(0, 1), other, !c.drawn).empty();
   });
 }
 /// Is it one graph, or what lies between two? The result is the eager one's; what is drawn from one seed has its bits.
 std::string captured_as(const Case& c, const Tensors& given) {
   try {
-    Case free = c;
-    free.drawn = false;
-    auto compiled = tt::compile(tt::frozen([free, n = given.size()](const Tensor& t) { return n ? result_with(free, {t}) : result_with(free, {}); }));
+    auto compiled = tt::compile(tt::frozen([free = unseeded(c), n = given.size()](const Tensor& t) { return n ? result_with(free, {t}) : result_with(free, {}); }));
     if (c.drawn) tt::manual_seed(seed_of_draws);
     const Tensor once = compiled(given.empty() ? tt::zeros({2}) : given[0]), want = result_with(c, given);
     if (!difference(once, want, !c.drawn).empty() || (c.drawn && !unwritten.contains(c.name) && !same_bits(once, want))) return "no";
@@ -135,7 +138,7 @@ std::string captured_as(const Case& c, const Tensors& given) {
 /// Can its graph be written as CUDA text? external: it calls kernels of their own, which are the device's, or run on the host and are counted.
 std::string on_cuda(const Case& c, const Tensors& given) {
   try {
-    tt::Graph graph = tt::trace([&c](const Tensors& t) { return result_with(c, t); }, given).graph;
+    tt::Graph graph = tt::trace([free = unseeded(c)](const Tensors& t) { return result_with(free, t); }, given).graph;
     for (int i = graph.size() - 1; i >= 0; --i)  // of Tensors on a device labels are not looked at
       if (i < graph.size() && tt::is_external(graph[i]) && std::string(graph[i].def->info.name) == "_check_labels") graph = tt::replace(graph, i, graph[i].operand[0]);
     try {
@@ -289,7 +292,7 @@ std::string written(const BoxedValue& v) {
   else if (v.is_boolean()) text << (v.integer() != 0 ? "true" : "false");
   else if (v.is_integer()) text << v.integer();
   else if (v.is_number()) text << v.real();
-  else if (v.is_list()) list(v.list().values(), [&](std::int64_t n) { text << n; });
+  else if (v.is_list()) list(v.list().hints(), [&](std::int64_t n) { text << n; });
   else if (v.is_reals()) list(v.reals(), [&](double n) { text << n; });
   else if (v.is_dtype()) text << tt::name(static_cast<DType>(v.integer()));
   else if (v.is_text()) text << '"' << v.text() << '"';

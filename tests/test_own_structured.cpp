@@ -234,7 +234,7 @@ TEST_CASE("an op of any number of Tensors") {
   CHECK(tt::parse<own::WeightedSum>(text) == t.graph);
   const Tensor w = tt::rand({4}, 3).requires_grad_();
   own::weighted_sum({x, w, y, w}, 2).sum().backward();
-  CHECK(same_bits(w.grad(), tt::full({4}, 9)));
+  CHECK(same_bits(w.grad(), tt::full({4}, 9.0)));
 }
 
 TEST_CASE("options that are dtypes") {

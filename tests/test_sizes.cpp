@@ -786,3 +786,10 @@ TEST_CASE("random programs that branch on sizes agree with eager") {
   }
   CHECK(branches > 1000);
 }
+
+TEST_CASE("a size as a number is looked at, however it is asked for") {
+  agrees([](const Tensor& x) { return x * static_cast<double>(x.size(0).value()); }, {4, 7, 4, 9});
+  agrees([](const Tensor& x) { return x * static_cast<double>(x.shape().value(0)); }, {4, 7, 4, 9});
+  agrees([](const Tensor& x) { return x + tt::eye(x.size(0)).sum(); }, {4, 7, 4, 9});
+  agrees([](const Tensor& x) { return tt::cov(x.reshape({1, -1})) + x; }, {4, 7, 4, 9});
+}

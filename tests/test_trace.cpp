@@ -103,8 +103,8 @@ TEST_CASE("a traced function is part of a tape, keeps results and updates") {
   Tensor a = tt::ones({2, 2}), one = tt::ones({2, 2});
   const auto [y, number] = both(a, one);
   CHECK(number == 7);
-  CHECK(same_bits(a, tt::full({2, 2}, 4)));
-  CHECK(same_bits(y, tt::full({2, 2}, 8)));
+  CHECK(same_bits(a, tt::full({2, 2}, 4.0)));
+  CHECK(same_bits(y, tt::full({2, 2}, 8.0)));
   CHECK(message([&] { both(a, a); }) ==
         "tt::trace: argument 0 is changed, and does not lie dense in memory of its own. Use clone()?");
   const double scale = 4;  // what the function captures is fixed

@@ -106,8 +106,9 @@ void rows(const Tensor& x, std::initializer_list<double> epsilons) {
 void images() {
   for (const tt::IntList& shape : {tt::IntList{1, 3, 20, 20}, tt::IntList{1, 3, 20, 24}, tt::IntList{2, 3, 20, 20}, tt::IntList{2, 3, 20, 24}})
     for (const int stride : {1, 2})
-      for (const int padding : {0, 1})
-        run({tt::rand(shape), tt::rand({3, 1, 3, 3})}, [&](const Tensors& t) { return tt::conv2d(t[0], t[1], {.stride = stride, .padding = padding, .groups = 3}); });
+      for (const int size : {3, 5, 7})
+        for (const int padding : {0, size / 2})
+          run({tt::rand(shape), tt::rand({3, 1, size, size})}, [&](const Tensors& t) { return tt::conv2d(t[0], t[1], {.stride = stride, .padding = padding, .groups = 3}); });
 }
 void losses(const Tensor& x) {
   const Tensor labels = tt::zeros({x.size(0)}, tt::DType::i64);

@@ -79,14 +79,6 @@ inline void give_tangents(const DualArguments& duals, const GraphFunction& f, co
   int next = 0;
   for (int k : d.given) set_tangent(result[k], made[next++], duals.level);
 }
-inline void function_on_duals(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
-                              const Tensor* const* argument, int count, const Tensor* result) {
-  if (DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return;  // a tangent is being computed
-  const DualArguments duals(argument, count);
-  if (duals.empty()) return;
-  const ExcludeKeys below(DispatchKey::forward);
-  give_tangents(duals, f, owner, symbols, name, at, argument, count, result);
-}
 /// A tape node that has saved results of the call it stands for gets their tangents.
 inline void keep_tangents(const Tensor* result, int results) {
   for (int k = 0; k < results; ++k) {
@@ -94,6 +86,15 @@ inline void keep_tangents(const Tensor* result, int results) {
     const Edge e = edge_of(result[k]);
     if (e.node->kind->keep_tangent) e.node->kind->keep_tangent(*e.node, e.result, result[k]);
   }
+}
+inline void function_on_duals(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
+                              const Tensor* const* argument, int count, const Tensor* result) {
+  if (DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return;  // a tangent is being computed
+  const DualArguments duals(argument, count);
+  if (duals.empty()) return;
+  const ExcludeKeys below(DispatchKey::forward);
+  give_tangents(duals, f, owner, symbols, name, at, argument, count, result);
+  keep_tangents(result, f.outputs());
 }
 
 /// Runs f(arguments), which fills `result` and has a backward, once on the tape. Backward is linear in the adjoints: with adjoints that are variables, its own backward gives for the

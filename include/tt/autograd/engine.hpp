@@ -240,7 +240,9 @@ inline Tensor first_gradient(const Tensor& root, const Tensor& given) {
                      << ". Take its sum or mean first, or give a gradient."));
     return ones_like(root);
   }
-  if (!(given.impl().shape == root.impl().shape) || given.dtype() != root.dtype())
+  const bool fits = given.impl().shape == root.impl().shape;
+  if (fits && given.dtype() != root.dtype() && is_floating(given.dtype())) return given.to(root.dtype());
+  if (!fits || given.dtype() != root.dtype())
     TT_THROW(Error(Text("tt::backward: the gradient is ") << name(given.dtype()) << ' ' << given.shape() << ", the Tensor "
                    << name(root.dtype()) << ' ' << root.shape() << "."));
   return given;
@@ -294,14 +296,13 @@ namespace autograd {
 
 inline bool needs_tape(const Tensor& target, const Tensor* other) {
   return may_be_dual(target) || (other && may_be_dual(*other)) ||
-         (DispatchState::of_this_thread().grad_enabled && (target.impl().requires_grad || (other && other->impl().requires_grad)));
+         (DispatchState::of_this_thread().grad_enabled &&
+          (target.impl().requires_grad || (other && other->impl().requires_grad) || (target.impl().base && target.impl().base->requires_grad)));
 }
 inline void check_inplace(const Tensor& target, SourceLine at) {
   if (!DispatchState::of_this_thread().grad_enabled) return;
-  if (target.impl().requires_grad && target.is_leaf())
-    TT_THROW(Error(Text("tt: a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
-  if (const Tensor base = base_of(target); base.impl().requires_grad && base.is_leaf())
-    TT_THROW(Error(Text("tt: a view of a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
+  if (target.impl().requires_grad && target.is_leaf()) refuse_change("a leaf", at);
+  if (const Tensor base = base_of(target); base.impl().requires_grad && base.is_leaf()) refuse_change("a view of a leaf", at);
 }
 TT_INLINE bool hangs_on_others(const Tensor& value, const std::vector<Tensor>& variables) {
   LeafTable seen;
@@ -376,6 +377,8 @@ TT_INLINE Tensor& Tensor::requires_grad_(bool on) {
   }
   autograd::register_tape();
   if (on) (void)autograd::edge_of(*this);  // here, as threads may share it from now on
+  if (impl().autograd)
+    if (autograd::AccumulateNode* const leaf = autograd::meta_of(*this).leaf) leaf->frozen = !on;
   impl().requires_grad = on;
   impl_->keys = on ? impl_->keys | DispatchKey::autograd : impl_->keys.without(DispatchKey::autograd);
   return *this;

@@ -76,8 +76,12 @@ auto gradient_by(const F& f, const A&... a) {
       gradients = tt::grad({value}, variables, {}, nested, nested);
     }
     if (!nested) value = off_tape(value);
-  } else if (!nested) {
-    value.impl().requires_grad = false;  // of a recorded Tensor
+  } else if (!is_grad_enabled()) {  // what is recorded may be differentiated as a whole: steps under NoGrad, as which forward mode goes on
+    value = value.clone();
+    for (Tensor& g : gradients) g = g.clone();
+  } else {
+    for (const Tensor& g : gradients) nested = nested || g.requires_grad();
+    if (!nested) value.impl().requires_grad = false;
   }
   std::size_t at = 0;
   const auto fill = [&](auto x) {

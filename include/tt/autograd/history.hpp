@@ -52,6 +52,10 @@ TT_INLINE bool has_tangent(const Tensor& t);
 TT_INLINE bool hangs_on_others(const Tensor& value, const std::vector<Tensor>& variables);
 /// Has it a tangent that requires a gradient?
 TT_INLINE bool has_taped_tangent(const Tensor& t);
+/// `what`: a leaf, or a view of one.
+[[noreturn]] TT_NOINLINE inline void refuse_change(const char* what, SourceLine at) {
+  TT_THROW(Error(Text("tt: ") << what << " that requires a gradient was changed in place. Do it under tt::NoGrad?" << at));
+}
 /// detach(), which leaves the tangent.
 TT_INLINE Tensor off_tape(const Tensor& t);
 /// f(arguments), a function with a backward of its own, of Tensors some of which have tangents.

@@ -28,11 +28,6 @@ struct JointNode : TapeNode {
   BitSet had;                            ///< results whose gradients have come, in this backward or an earlier one
 };
 
-/// The same elements without a history: a node that held its own result would never be freed.
-inline Tensor without_history(const Tensor& t) {
-  return tt::detail::make_view(t, t.impl().shape, t.impl().stride, t.impl().data, true);
-}
-
 inline void run_backward(JointNode& n, Tensor* in, Tensor* out, bool taped) {
   const GraphFunction::Joint& joint = *n.joint;
   BitSet seeded;

@@ -21,6 +21,7 @@ TT_INLINE void remove_hook(const Tensor& t, unsigned hook) {
 }
 TT_INLINE void retain_grad(const Tensor& t) {
   autograd::will_need_history(t);
+  if (!t.requires_grad()) TT_THROW(Error(Text("tt::retain_grad: the Tensor does not require a gradient: ") << name(t.dtype()) << ' ' << t.shape() << "."));
   if (t.is_leaf()) return;
   autograd::Meta& m = autograd::meta_of(t);
   if (m.retained) return;
@@ -48,6 +49,7 @@ inline const TapeNodeKind custom_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<CustomNode&>(base);
       for (std::size_t k = 0; k < n.context.saved.size(); ++k) {
+        if (!n.context.saved[k].defined()) continue;
         SavedTensor saved;
         saved.tensor = n.context.saved[k];
         saved.version = n.versions[k];
@@ -56,7 +58,8 @@ inline const TapeNodeKind custom_kind{
       FunctionContext context = n.context;
       for (std::size_t k : n.results_saved)
         if (taped) set_history(context.saved[k] = off_tape(context.saved[k]), &n, 0);
-      const std::vector<Tensor> g = n.backward(context, std::vector<Tensor>(in, in + n.results));
+      std::vector<Tensor> g = n.backward(context, std::vector<Tensor>(in, in + n.results));
+      while (static_cast<int>(g.size()) > n.tensors && !g.back().defined()) g.pop_back();  // of arguments that are no Tensors
       if (static_cast<int>(g.size()) != n.tensors)
         TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
                        << n.tensors << " Tensors." << n.where));
@@ -99,8 +102,8 @@ TT_INLINE Tensor CustomCall::finish(Tensor result, const Tensor* const* argument
   }
   for (std::size_t k = 0; k < node_->context.saved.size(); ++k) {
     Tensor& t = node_->context.saved[k];
-    node_->versions.push_back(t.version());
-    if (!own || !t.is_same(result)) continue;
+    node_->versions.push_back(t.defined() ? t.version() : 0);
+    if (!t.defined() || !own || !t.is_same(result)) continue;
     t = t.detach();
     node_->results_saved.push_back(k);
   }

@@ -49,6 +49,7 @@ struct TapeNode {
   int results = 1, edges = 0;
   bool released = false;
   bool placed = false, needed = false;  ///< notes of the pass in `seen_by`
+  bool keeps_results = false;           ///< of a function's node: its derivative takes them
   Edge* edge = nullptr;        ///< part of what is derived from this
   Pending* pending = nullptr;  ///< of the backward pass that runs now
   std::vector<Hook>* hooks = nullptr;
@@ -116,6 +117,7 @@ class NodeHandle {
 /// Where a leaf's gradient is collected.
 struct AccumulateNode : TapeNode {
   Tensor grad;
+  std::atomic<bool> frozen = false;  ///< the leaf requires none any more
   std::atomic_flag busy;
 };
 
@@ -196,7 +198,7 @@ inline bool keep_nothing(TapeNode&) { return false; }
 inline const TapeNodeKind accumulate_kind{
     [](TapeNode& n, Tensor* in, Tensor*, bool taped) {
       auto& leaf = static_cast<AccumulateNode&>(n);
-      if (!in[0].defined()) return;
+      if (!in[0].defined() || leaf.frozen) return;
       const tt::detail::FlagLock lock(leaf.busy);  // threads may share the leaf
       Tensor& grad = leaf.grad;
       const tt::detail::TensorImpl& impl = in[0].impl();
@@ -264,6 +266,7 @@ inline void forget_history(const Tensor& t) {
   TapeNode* const before = m.made_by;
   m.made_by = nullptr;
   m.retained = nullptr;
+  if (m.leaf) m.leaf->frozen = true;
   t.impl().requires_grad = false;
   t.impl().keys = t.impl().keys.without(DispatchKey::autograd);
   release(before);
@@ -284,11 +287,14 @@ inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, 
   }
 }
 
+/// The same elements without a history: a node that held its own result would never be freed.
+inline Tensor without_history(const Tensor& t) {
+  return tt::detail::make_view(t, t.impl().shape, t.impl().stride, t.impl().data, true);
+}
 /// The same elements with the history of now, and no tangent.
 inline Tensor with_history_only(const Tensor& t) {
-  const tt::detail::TensorImpl& impl = t.impl();
-  const Tensor alias = tt::detail::make_view(t, impl.shape, impl.stride, impl.data, true);
-  if (impl.requires_grad) {
+  const Tensor alias = without_history(t);
+  if (t.impl().requires_grad) {
     const Edge e = edge_of(t);
     set_history(alias, e.node, e.result);
   }
@@ -397,6 +403,15 @@ struct PackedArgument {
     form = Form::shape;
     return true;
   }
+  /// Of a saved result that has one: `from`, which is that result.
+  void keep_tangent(const Tensor& from) {
+    const Tensor kept = without_history(from);
+    take_tangent(kept, from);
+    release();
+    handle = &kept.impl();
+    handle->retain();
+    form = Form::handle;
+  }
   /// `history`: where it came from, or null. Of what only the shape is known: without elements.
   Tensor restored(const std::int64_t* extent, const Edge* history) const {
     if (form == Form::handle) {
@@ -433,11 +448,11 @@ class SavedArguments {
       pointer_[k] = s.tensor.defined() ? &s.tensor : &made_[k];
     }
   }
-  /// With their histories where backward is taped.
-  SavedArguments(const PackedArgument* packed, const std::int64_t* extent, const Edge* history, int count)
+  /// The first ones, as many as there are in `history`, with their histories where backward is taped.
+  SavedArguments(const PackedArgument* packed, const std::int64_t* extent, int count, const Edge* history, int histories)
       : packed_(packed), made_(count), pointer_(count) {
     for (int k = 0; k < count; ++k) {
-      made_[k] = packed[k].restored(extent, history ? history + k : nullptr);
+      made_[k] = packed[k].restored(extent, k < histories ? history + k : nullptr);
       pointer_[k] = &made_[k];
       extent += packed[k].rank;
     }
@@ -446,9 +461,10 @@ class SavedArguments {
   const Tensor* const* data() const { return pointer_.data(); }
   const Tensor& operator[](int k) const { return *pointer_[k]; }
   int size() const { return pointer_.size(); }
-  void check(const TapeNode& node, int k, const char* what = "argument") const {
-    if (saved_) return saved_[k].check(node, k, what);
-    if (packed_[k].form >= PackedArgument::Form::dense) SavedTensor::check_version(made_[k], packed_[k].version, node, k, what);
+  /// Was k not changed since? It is number k - `first` of what is called `what`.
+  void check(const TapeNode& node, int k, const char* what = "argument", int first = 0) const {
+    const bool packed = packed_ && packed_[k].form >= PackedArgument::Form::dense;
+    if (packed || (saved_ && saved_[k].tensor.defined())) SavedTensor::check_version(*pointer_[k], packed ? packed_[k].version : saved_[k].version, node, k - first, what);
   }
 
  private:

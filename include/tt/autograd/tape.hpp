@@ -2,6 +2,8 @@
 // the tape. Its backward is the derivative of the op's graph, one fused program, made once for a
 // signature; that step can be taped in turn, so derivatives of any order come for free.
 #pragma once
+#include <algorithm>
+
 #include "tt/autograd/node.hpp"
 
 namespace tt {
@@ -29,18 +31,19 @@ inline BitSet required_gradients(const Tensor* const* argument, int count) {
 #if TT_DEFINES(autograd)
 
 /// An op as a tape node: its function is found by signature when backward needs it. What it has of each
-/// argument, and the attributes, lie behind it in the same block.
+/// argument, and of each result if its derivative takes those, and the attributes, lie behind it in the same block.
 struct FunctionNode : TapeNode {
   const Operator* op = nullptr;
   std::int16_t arguments = 0, attributes = 0;
-  int extents = 0;  ///< of all arguments together
+  int extents = 0;  ///< of all that is saved together
 
+  int saved_count() const { return arguments + (keeps_results ? results : 0); }
   PackedArgument* saved() { return reinterpret_cast<PackedArgument*>(this + 1); }
-  Edge* own_edge() { return reinterpret_cast<Edge*>(saved() + arguments); }
+  Edge* own_edge() { return reinterpret_cast<Edge*>(saved() + saved_count()); }
   std::int64_t* attribute() { return reinterpret_cast<std::int64_t*>(own_edge() + arguments); }
   std::int64_t* extent() { return attribute() + attributes; }
-  static std::size_t bytes(int arguments, int attributes, int extents) {
-    return sizeof(FunctionNode) + static_cast<std::size_t>(arguments) * (sizeof(PackedArgument) + sizeof(Edge)) +
+  static std::size_t bytes(int saved, int arguments, int attributes, int extents) {
+    return sizeof(FunctionNode) + static_cast<std::size_t>(saved) * sizeof(PackedArgument) + static_cast<std::size_t>(arguments) * sizeof(Edge) +
            static_cast<std::size_t>(attributes + extents) * sizeof(std::int64_t);
   }
 };
@@ -56,40 +59,41 @@ struct WideNode : TapeNode {
   std::vector<SavedTensor> saved;
 };
 
-inline BitSet floating_arguments(const Tensor* const* argument, int count) {
-  BitSet floating;
-  for (int k = 0; k < count; ++k)
-    if (is_floating(argument[k]->impl().dtype)) floating.set(k);
-  return floating;
-}
-/// Which arguments' elements the derivative of `f` reads.
-inline BitSet arguments_read(const GraphFunction& f, const BitSet& wanted, int arguments) {
+/// What the derivative of a function reads: the elements of these arguments and results; of the others it takes the shape.
+struct Kept {
+  BitSet arguments, results;
+};
+inline Kept kept_for(const GraphFunction& f, const BitSet& wanted, int arguments) {
   const GraphFunction::Derivative& d = f.derivative(wanted);
-  BitSet read;
+  Kept kept;
   for (int k = 0; k < arguments; ++k)
-    if (d.function->reads(k)) read.set(k);
-  return read;
+    if (d.function->reads(k)) kept.arguments.set(k);
+  for (int k = 0; k < f.outputs() && d.by_results; ++k)
+    if (d.function->reads(arguments + f.outputs() + k)) kept.results.set(k);
+  return kept;
 }
-inline BitSet arguments_read(const Call& c) {
+inline Kept kept_for(const Call& c) {
   const bool whatever_the_shapes = c.op->body || c.op->primitive != Op::input;
-  const BitSet floating = floating_arguments(c.argument, c.arguments), required = required_gradients(c.argument, c.arguments);
+  const BitSet required = required_gradients(c.argument, c.arguments);
+  SmallVec<DType, 4> dtype(c.arguments);
+  for (int k = 0; k < c.arguments; ++k) dtype[k] = c[k].dtype();
   const Operator::ReadArguments* const first = whatever_the_shapes ? c.op->read_arguments.load(std::memory_order_acquire) : nullptr;
   for (const Operator::ReadArguments* known = first; known; known = known->next)
-    if (known->floating == floating && known->required == required) return known->read;
+    if (known->required == required && std::equal(dtype.begin(), dtype.end(), known->dtype.begin(), known->dtype.end())) return {known->read, known->results};
   const BoundFunction f = bind_function(c);
-  BitSet read = arguments_read(*f.function, required, c.arguments);
+  const Kept kept = kept_for(*f.function, required, c.arguments);
   if (whatever_the_shapes) {
-    auto* fresh = new Operator::ReadArguments{floating, required, read, first};
+    auto* fresh = new Operator::ReadArguments{dtype, required, kept.arguments, kept.results, first};
     if (!c.op->read_arguments.compare_exchange_strong(fresh->next, fresh, std::memory_order_acq_rel)) delete fresh;  // another thread was first
   }
-  return read;
+  return kept;
 }
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped);
 inline bool release_function(TapeNode& base) {
   auto& n = static_cast<FunctionNode&>(base);
   bool any = false;
-  for (int k = 0; k < n.arguments; ++k) any = n.saved()[k].release() || any;
+  for (int k = 0; k < n.saved_count(); ++k) any = n.saved()[k].release() || any;
   return any;
 }
 /// Lets go of what has elements; false: nothing has.
@@ -102,15 +106,20 @@ inline const TapeNodeKind function_kind{
     &apply_function, &release_function,
     [](TapeNode* n) {
       auto* own = static_cast<FunctionNode*>(n);
-      const std::size_t bytes = FunctionNode::bytes(own->arguments, own->attributes, own->extents);
+      const std::size_t bytes = FunctionNode::bytes(own->saved_count(), own->arguments, own->attributes, own->extents);
       release_function(*n);
       own->~FunctionNode();
       tt::detail::CachingAllocator::get().free(own, bytes);
+    },
+    [](TapeNode& base, int result, const Tensor& from) {
+      auto& n = static_cast<FunctionNode&>(base);
+      if (PackedArgument& kept = n.saved()[n.arguments + result]; n.keeps_results && kept.form != PackedArgument::Form::shape) kept.keep_tangent(from);
     }};
-inline FunctionNode* make_function_node(const Call& c, int extents) {
+inline FunctionNode* make_function_node(const Call& c, int saved, int extents) {
   const int attributes = c.attrs().size();
-  auto* n = ::new (tt::detail::CachingAllocator::get().allocate(FunctionNode::bytes(c.arguments, attributes, extents))) FunctionNode;
+  auto* n = ::new (tt::detail::CachingAllocator::get().allocate(FunctionNode::bytes(saved, c.arguments, attributes, extents))) FunctionNode;
   n->kind = &function_kind;
+  n->keeps_results = saved > c.arguments;
   n->op = c.op;
   n->name = c.op->name();
   n->where = c.at;
@@ -118,10 +127,8 @@ inline FunctionNode* make_function_node(const Call& c, int extents) {
   n->arguments = static_cast<std::int16_t>(c.arguments);
   n->attributes = static_cast<std::int16_t>(attributes);
   n->extents = extents;
-  for (int k = 0; k < c.arguments; ++k) {
-    ::new (n->saved() + k) PackedArgument;
-    ::new (n->own_edge() + k) Edge;
-  }
+  for (int k = 0; k < saved; ++k) ::new (n->saved() + k) PackedArgument;
+  for (int k = 0; k < c.arguments; ++k) ::new (n->own_edge() + k) Edge;
   for (int k = 0; k < attributes; ++k) n->attribute()[k] = c.attrs().value[k];
   ++tape_node_count();
   return n;
@@ -134,18 +141,20 @@ inline void give_results(NodeHandle node, const Call& c) {
 
 /// Makes the results of a call part of the tape.
 inline void record_call(const Call& c) {
-  const BitSet read = arguments_read(c);
-  SmallVec<PackedArgument::Form, few_arguments> form(c.arguments);
+  const Kept kept = kept_for(c);
+  const int saved = c.arguments + (kept.results.empty() ? 0 : c.op->results);
+  const auto tensor = [&](int k) -> const Tensor& { return k < c.arguments ? c[k] : c.result[k - c.arguments]; };
+  SmallVec<PackedArgument::Form, few_arguments> form(saved);
   int extents = 0;
-  for (int k = 0; k < c.arguments; ++k) {
-    form[k] = PackedArgument::form_of(c[k], read.test(k));
-    if (form[k] != PackedArgument::Form::handle) extents += c[k].dim();
+  for (int k = 0; k < saved; ++k) {
+    form[k] = PackedArgument::form_of(tensor(k), k < c.arguments ? kept.arguments.test(k) : kept.results.test(k - c.arguments));
+    if (form[k] != PackedArgument::Form::handle) extents += tensor(k).dim();
   }
-  FunctionNode* n = make_function_node(c, extents);
+  FunctionNode* n = make_function_node(c, saved, extents);
   NodeHandle owner = NodeHandle::of_new(n);
   std::int64_t* extent = n->extent();
-  for (int k = 0; k < c.arguments; ++k) {
-    n->saved()[k].save(c[k], form[k], extent, *n);
+  for (int k = 0; k < saved; ++k) {
+    n->saved()[k].save(k < c.arguments || tensor(k).impl().storage ? tensor(k) : without_history(tensor(k)), form[k], extent, *n);
     extent += n->saved()[k].rank;
   }
   connect(*n, n->own_edge(), c.argument, c.arguments);
@@ -284,14 +293,14 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
   else record_call(c);
 }
 
-/// One step of backward: the derivative of a function on what was saved and the gradients `in` of its
+/// One step of backward: the derivative of a function on what was saved, arguments and maybe results, and the gradients `in` of its
 /// results; `out` gets one for each argument that has an edge and through which something flows.
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedArguments& saved, Tensor* in, Tensor* out, bool taped);
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
-  const SavedArguments saved(n.saved(), n.extent(), taped ? n.own_edge() : nullptr, n.arguments);
+  const SavedArguments saved(n.saved(), n.extent(), n.saved_count(), n.own_edge(), taped ? n.arguments : 0);
   Attributes attributes;
   attributes.value.append(n.attribute(), n.attributes);
   const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
@@ -304,15 +313,12 @@ inline const TapeNodeKind wide_kind{
       run_derivative(n, {n.function, n.symbols}, n.owner, saved, in, out, taped);
     },
     [](TapeNode& n) { return release_all(static_cast<WideNode&>(n).saved); },
-    [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
-
-/// All arguments of a node: those in `read` as they are, of the others the shape.
-inline void save_arguments(std::vector<SavedTensor>& saved, const BitSet& read, const Tensor* const* argument, int count, TapeNode& n) {
-  saved.resize(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k)
-    if (read.test(k)) saved[static_cast<std::size_t>(k)].save(*argument[k], n);
-    else saved[static_cast<std::size_t>(k)].save_shape(*argument[k]);
-}
+    [](TapeNode* n) { delete static_cast<WideNode*>(n); },
+    [](TapeNode& base, int result, const Tensor& from) {
+      auto& n = static_cast<WideNode&>(base);
+      const std::size_t at = n.own_edge.size() + static_cast<std::size_t>(result);
+      if (n.keeps_results && n.saved[at].tensor.defined()) take_tangent(n.saved[at].tensor, from);
+    }};
 
 TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                             const char* name, SourceLine at, const Tensor* const* argument, int count, const Tensor* result) {
@@ -327,7 +333,19 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   n->owner = owner;
   n->symbols = symbols;
   n->own_edge.resize(static_cast<std::size_t>(count));
-  save_arguments(n->saved, arguments_read(f, required, count), argument, count, *n);
+  const Kept kept = kept_for(f, required, count);
+  n->keeps_results = !kept.results.empty();
+  n->saved.resize(static_cast<std::size_t>(count + (n->keeps_results ? f.outputs() : 0)));
+  for (int k = 0; k < count; ++k) {
+    SavedTensor& s = n->saved[static_cast<std::size_t>(k)];
+    if (kept.arguments.test(k)) s.save(*argument[k], *n);
+    else s.save_shape(*argument[k]);
+  }
+  for (int k = 0; k < f.outputs() && n->keeps_results; ++k) {
+    SavedTensor& s = n->saved[static_cast<std::size_t>(count + k)];
+    if (kept.results.test(k)) s.save(without_history(result[k]), *n);
+    else s.save_shape(result[k]);
+  }
   connect(*n, n->own_edge.data(), argument, count);
   ++tape_node_count();
   set_histories(static_cast<NodeHandle&&>(owner_of_node), result, f.outputs(), [&](int k) { return f.flows_into(k).meets(required); });
@@ -371,20 +389,32 @@ inline void run_step(TapeNode& n, const GraphFunction& f, const BitSet& given, c
 
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedArguments& saved, Tensor* in, Tensor* out, bool taped) {
-  const int arguments = saved.size();
-  SmallVec<const Tensor*, 16> argument(arguments + n.results);
+  const int arguments = n.edges;
+  SmallVec<const Tensor*, 16> argument;
   BitSet wanted;
   for (int k = 0; k < arguments; ++k) {
-    argument[k] = &saved[k];
+    argument.push_back(&saved[k]);
     if (n.edge[k].node) wanted.set(k);
   }
   const GraphFunction::Derivative& d = f.function->derivative(wanted);
   for (int k = 0; k < n.results; ++k) {
     fill_gradient(*f.function, f.symbols, n.results, in, k);
-    argument[arguments + k] = &in[k];
+    argument.push_back(&in[k]);
   }
   for (int k = 0; k < arguments; ++k)
     if (d.function->reads(k)) saved.check(n, k);
+  SmallVec<Tensor, few_results> result(d.by_results ? n.results : 0);
+  for (int k = 0; k < result.size(); ++k) {
+    result[k] = saved[arguments + k];
+    argument.push_back(&result[k]);
+    if (!d.function->reads(arguments + n.results + k)) continue;
+    saved.check(n, arguments + k, "result", arguments);
+    if (taped) {
+      result[k] = off_tape(result[k]);
+      set_history(result[k], &n, k);
+    }
+    if (!result[k].impl().contiguous) result[k] = result[k].contiguous();
+  }
   run_step(n, *d.function, d.given, owner, f.symbols, argument.data(), argument.size(), in, out, taped);
 }
 

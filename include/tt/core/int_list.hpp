@@ -38,17 +38,17 @@ class IntList {
     if (!expression_.empty()) expression_.push_back(v);
   }
   void push_back(const Size& s) {
-    push_back(s.value());
+    push_back(s.hint());
     if (s.is_expression()) [[unlikely]] set(size() - 1, s);
   }
   void set(int i, const Size& s) {
-    value_[i] = s.value();
+    value_[i] = s.hint();
     if (s.is_expression() && (expression_.empty() || capture_ != detail::capture_mode->capture_number)) [[unlikely]] {
       capture_ = detail::capture_mode->capture_number;
       expression_.clear();
       for (const std::int64_t n : value_) expression_.push_back(n);
     }
-    if (!expression_.empty()) expression_[i] = s.is_expression() ? s.extent() : Extent(s.value());
+    if (!expression_.empty()) expression_[i] = s.is_expression() ? s.extent() : Extent(s.hint());
   }
   operator Shape() const {
     Shape s;
@@ -84,9 +84,10 @@ class IntList {
   }
   friend Text& operator<<(Text&& out, const IntList& s) { return out << s; }
 
-  // For those who hand both on: the numbers, and what they are expressions of.
-  std::span<const std::int64_t> values() const { return {value_.data(), static_cast<std::size_t>(size())}; }
-  std::int64_t value(int i) const { return value_[i]; }
+  std::int64_t value(int i) const { return (*this)[i]; }
+  // For those who hand both on: the numbers in this call, and what they are expressions of.
+  std::span<const std::int64_t> hints() const { return {value_.data(), static_cast<std::size_t>(size())}; }
+  std::int64_t hint(int i) const { return value_[i]; }
   Extent extent(int i) const { return is_expression(i) ? expression_[i] : Extent(value_[i]); }
   bool has_expressions() const {
     return !expression_.empty() && detail::capture_mode && detail::capture_mode->capture_number == capture_;
@@ -173,7 +174,7 @@ inline Shape shape_of(const IntList& sizes, const char* op = "Tensor", SourceLin
     TT_THROW(Error(Text("tt::") << op << ": rank is too high: " << sizes.size() << ", at most is "
                                 << max_rank << "." << at));
   Shape s;
-  for (std::int64_t n : sizes.values()) {
+  for (std::int64_t n : sizes.hints()) {
     if (n < 0) TT_THROW(Error(Text("tt::") << op << ": a size is negative: " << n << "." << at));
     s.push_back(n);
   }

@@ -29,8 +29,9 @@ class Size {
     if (capture_ != 0) [[unlikely]] guard(*this, value_, value_);
     return value_;
   }
-  /// For those who hand both on: the number, and what it is an expression of while it is captured (else the number).
-  constexpr std::int64_t value() const { return value_; }
+  constexpr std::int64_t value() const { return *this; }
+  /// For those who hand both on: the number in this call, and what it is an expression of while it is captured (else the number).
+  constexpr std::int64_t hint() const { return value_; }
   constexpr Extent extent() const { return is_expression() ? extent_ : Extent(value_); }
   /// One that outlived its capture is a number.
   constexpr bool is_expression() const { return capture_ != 0 && detail::capture_mode && detail::capture_mode->capture_number == capture_; }
@@ -180,8 +181,8 @@ template <std::integral T>
 constexpr bool operator>=(T a, const Size& b) { return Size(a) >= b; }
 
 /// In a message, where it says what there is and fixes nothing.
-constexpr Text& operator<<(Text& out, const Size& n) { return out << n.value(); }
-constexpr Text& operator<<(Text&& out, const Size& n) { return out << n.value(); }
+constexpr Text& operator<<(Text& out, const Size& n) { return out << n.hint(); }
+constexpr Text& operator<<(Text&& out, const Size& n) { return out << n.hint(); }
 
 /// What may stand beside Tensors as a number.
 template <class T>

@@ -410,7 +410,7 @@ class Tensor {
   template <class = void> Tensor index_copy(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) const;
   /// x.index({Slice(1, none), 0, mask}) is NumPy's x[1:, 0, mask]: a view, unless Tensors are among the items. index_put_ writes there.
   template <class = void> Tensor index(std::initializer_list<IndexItem> items, SourceLine at = here()) const;
-  template <class V> Tensor& index_put_(std::initializer_list<IndexItem> items, const V& value, SourceLine at = here());
+  template <class V> Tensor& index_put_(std::initializer_list<IndexItem> items, const V& value, bool accumulate = false, SourceLine at = here());
   template <class = void> Tensor index_put(std::initializer_list<Tensor> indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) const;
   /// Indices in a vector, an array or a span.
   template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor index(const L& indices, SourceLine at = here()) const;
@@ -577,7 +577,7 @@ class Tensor {
   template <class = void> Tensor igammac(const Tensor& o, SourceLine at = here()) const;
   template <class B> Tensor float_power(const B& exponent, SourceLine at = here()) const;
   template <class W> Tensor lerp(const Tensor& end, const W& weight, SourceLine at = here()) const;
-  template <class = void> Tensor addcmul(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) const;
+  template <class V = int> Tensor addcmul(const Tensor& a, const Tensor& b, V value = 1, SourceLine at = here()) const;
   template <class = void> Tensor addcdiv(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) const;
   template <class L, class H> Tensor clip(const L& low, const H& high, SourceLine at = here()) const;
   template <class L> Tensor clip(const L& low, SourceLine at = here()) const;
@@ -957,7 +957,7 @@ class Tensor {
   template <class = void> Tensor& igamma_(const Tensor& o, SourceLine at = here()) { return replace("igamma_", before_update(at, o).igamma(o, at), at); }
   template <class = void> Tensor& igammac_(const Tensor& o, SourceLine at = here()) { return replace("igammac_", before_update(at, o).igammac(o, at), at); }
   template <class W> Tensor& lerp_(const Tensor& end, const W& weight, SourceLine at = here()) { return replace("lerp_", before_update(at, end, weight).lerp(end, weight, at), at); }
-  template <class = void> Tensor& addcmul_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return replace("addcmul_", before_update(at, a, b, value).addcmul(a, b, value, at), at); }
+  template <class V = int> Tensor& addcmul_(const Tensor& a, const Tensor& b, V value = 1, SourceLine at = here()) { return replace("addcmul_", before_update(at, a, b, value).addcmul(a, b, value, at), at); }
   template <class = void> Tensor& addcdiv_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return replace("addcdiv_", before_update(at, a, b, value).addcdiv(a, b, value, at), at); }
   template <class L, class H> Tensor& clip_(const L& low, const H& high, SourceLine at = here()) { return replace("clip_", before_update(at, low, high).clip(low, high, at), at); }
   template <class L> Tensor& clip_(const L& low, SourceLine at = here()) { return replace("clip_", before_update(at, low).clip(low, at), at); }

@@ -286,7 +286,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
       std::vector<double> list;
       if (v->is_number()) list.push_back(v->real());
       else
-        for (const std::int64_t n : v->list().values()) list.push_back(static_cast<double>(n));
+        for (int i = 0; i < v->list().size(); ++i) list.push_back(static_cast<double>(v->list().value(i)));
       made.push_back(list);
     } else if (s.type.starts_with("Tensor") && v->is_number()) made.push_back(v->operand(at).number_among(floating));
     else made.push_back(*v);
@@ -328,7 +328,7 @@ inline constexpr Alias aliases[] = {
     {"absolute", "abs"}, {"arccos", "acos"}, {"arccosh", "acosh"}, {"arcsin", "asin"}, {"arcsinh", "asinh"}, {"arctan", "atan"}, {"arctan2", "atan2"}, {"arctanh", "atanh"},
     {"bitwise_and", "bit_and"}, {"bitwise_or", "bit_or"}, {"bitwise_xor", "bit_xor"}, {"expit", "sigmoid"}, {"fix", "trunc"}, {"less", "lt"}, {"less_equal", "le"},
     {"multiply", "mul"}, {"negative", "neg"}, {"not_equal", "ne"}, {"psi", "digamma"}, {"sgn", "sign"},
-    {"gammaln", "lgamma"}, {"special_gammaln", "lgamma"}, {"linalg_matmul", "matmul"}, {"__and__", "bit_and"}, {"__or__", "bit_or"}, {"__xor__", "bit_xor"}, {"__rand__", "bit_and"}, {"__ror__", "bit_or"}, {"__rxor__", "bit_xor"}, {"__radd__", "add"}, {"__rmul__", "mul"}, {"__rsub__", "rsub"},
+    {"gammaln", "lgamma"}, {"linalg_matmul", "matmul"}, {"__and__", "bit_and"}, {"__or__", "bit_or"}, {"__xor__", "bit_xor"}, {"__rand__", "bit_and"}, {"__ror__", "bit_or"}, {"__rxor__", "bit_xor"}, {"__radd__", "add"}, {"__rmul__", "mul"}, {"__rsub__", "rsub"},
     {"__getitem__", "index"}, {"__rmatmul__", "_rmatmul"}, {"__rdiv__", "_rdiv"}, {"__rmod__", "_rmod"}, {"__rpow__", "_rpow"}};
 
 TT_INLINE std::string registered_name(std::string_view name) {
@@ -339,9 +339,9 @@ TT_INLINE std::string registered_name(std::string_view name) {
     if (c == '.') c = '_';
   if (!is_called(plain.c_str())) register_library();
   const bool in_place = plain.size() > 1 && plain.ends_with('_') && !plain.ends_with("__");
+  if (!is_called(plain.c_str()) && plain.starts_with("special_")) plain.erase(0, 8);
   for (const Alias& a : aliases)
     if (plain.substr(0, plain.size() - (in_place ? 1 : 0)) == a.alias) return std::string(a.name) + (in_place ? "_" : "");
-  if (!is_called(plain.c_str()) && plain.starts_with("special_") && is_called(plain.c_str() + 8)) plain.erase(0, 8);
   return plain;
 }
 inline const char* name_of(const Operator& op) { return op.name(); }

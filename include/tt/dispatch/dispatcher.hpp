@@ -30,12 +30,12 @@ struct Attributes {
   template <std::integral T>
   void push(T v) { value.push_back(static_cast<std::int64_t>(v)); }
   void push(const Size& s) {
-    value.push_back(s.value());
+    value.push_back(s.hint());
     if (s.is_expression()) [[unlikely]] express(size() - 1, s.extent());
   }
   void push(const IntList& list) {  // its length, then the numbers
     push(list.size());
-    for (std::int64_t v : list.values()) push(v);
+    for (std::int64_t v : list.hints()) push(v);
     for (int k = 0; list.has_expressions() && k < list.size(); ++k)
       if (list.is_expression(k)) express(size() - list.size() + k, list.extent(k));
   }
@@ -242,9 +242,10 @@ class Operator {
   }
   /// What it was made from: the address of an op's definition, or of a function.
   const void* definition() const { return definition_; }
-  /// What autograd found out about an elementwise op: which arguments its derivative reads where those in `floating` are, and those in `required` have gradients.
+  /// What autograd found out about an op: which arguments of these dtypes, and which results, its derivative reads where those in `required` have gradients.
   struct ReadArguments {
-    BitSet floating, required, read;
+    SmallVec<DType, 4> dtype;
+    BitSet required, read, results;
     const ReadArguments* next = nullptr;  ///< found out before
   };
   mutable std::atomic<const ReadArguments*> read_arguments{nullptr};

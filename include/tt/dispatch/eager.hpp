@@ -67,7 +67,7 @@ struct TensorOperand {
 
   TensorOperand() = default;
   TensorOperand(const Tensor& t, SourceLine at = here()) : tensor(&t), where(at) {}
-  TensorOperand(const Size& value, SourceLine at = here()) : TensorOperand(value.value(), at) {
+  TensorOperand(const Size& value, SourceLine at = here()) : TensorOperand(value.hint(), at) {
     if (value.is_expression()) [[unlikely]] expression = value.extent();
   }
   template <class A>
@@ -96,6 +96,11 @@ struct TensorOperand {
   /// In the place of a Tensor among others, of which those that are floating have this dtype together (boolean: none is). Integers, which may be indices or seeds, stay integers.
   Tensor number_among(DType floating) const { return number(is_floating(literal) ? floating : DType::boolean); }
 };
+/// torch.result_type of two Tensors.
+inline DType dtype_together(const Tensor& x, const Tensor& y) {
+  const Tensor* const both[] = {&x, &y};
+  return result_dtype(both, 2);
+}
 /// The floating dtype that Tensors have together: `so_far` (boolean: none yet), and that of a further one.
 inline DType floating_with(DType so_far, const Tensor& t) {
   if (!t.defined() || !is_floating(t.dtype())) return so_far;
@@ -430,6 +435,15 @@ Tensor binary(const TensorOperand& a, const TensorOperand& b) {
 }
 template <Op K>
 Tensor unary(const TensorOperand& a) { return call_elementwise(operator_entry<K>(), &a, 1, no_attributes, a.where); }
+/// alpha y, in the dtype that x and y have together. A whole alpha beside integers.
+template <class = void>
+Tensor scaled_by(const Tensor& x, const Tensor& y, const TensorOperand& alpha, const char* op, SourceLine at) {
+  const DType d = dtype_together(x, y);
+  if (!alpha.tensor && is_floating(alpha.literal) && !is_floating(d)) TT_THROW(Error(Text("tt::") << op << ": alpha is a float, and the result is " << name(d) << ". Give a whole one?" << at));
+  const Tensor own = y.to(d, at), given = alpha.tensor ? alpha.tensor->to(d, at) : Tensor();
+  const TensorOperand list[] = {{own, at}, alpha.tensor ? TensorOperand(given, at) : d == DType::boolean ? TensorOperand(alpha.integer != 0, at) : alpha};
+  return call_elementwise(operator_entry<Op::mul>(), list, 2, no_attributes, at);
+}
 
 }  // namespace detail
 

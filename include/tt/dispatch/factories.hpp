@@ -78,7 +78,7 @@ inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, Sou
   return detail::with_sizes(detail::filled(shape_of(shape, "full", at), value, o), shape);
 }
 inline Tensor full(const IntList& shape, const Size& value, TensorOptions o = {}, SourceLine at = here()) {
-  const auto number = static_cast<double>(value.value());
+  const auto number = static_cast<double>(value.hint());
   const bool exact = number > -0x1p53 && number < 0x1p53;
   if (exact && !value.is_expression()) return full(shape, number, o, at);
   const bool wide = o.dtype == DType::i64;  // of INT64_MAX the double is beyond the dtype
@@ -97,7 +97,10 @@ inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = h
   return detail::with_sizes(detail::filled(shape_of(shape, "ones", at), 1, o), shape);
 }
 template <std::integral V>
-Tensor full(const IntList& shape, V value, TensorOptions o = {}, SourceLine at = here()) { return full(shape, Size(static_cast<std::int64_t>(value)), o, at); }
+Tensor full(const IntList& shape, V value, TensorOptions o, SourceLine at = here()) { return full(shape, Size(static_cast<std::int64_t>(value)), o, at); }
+/// Of a whole number i64, of a truth bool, unless a dtype is given.
+template <std::integral V>
+Tensor full(const IntList& shape, V value, SourceLine at = here()) { return full(shape, value, TensorOptions{.dtype = std::is_same_v<V, bool> ? DType::boolean : DType::i64}, at); }
 /// The dtype alone, as in tt::zeros({2, 3}, tt::DType::i64).
 template <class V, std::same_as<DType> D>
   requires(std::is_arithmetic_v<V> || std::is_same_v<V, Size>)

@@ -131,11 +131,11 @@ TT_LAZY_DEFINITION Tensor arange_of_integers(std::int64_t start, std::int64_t en
 }
 TT_LAZY_DEFINITION Tensor arange(const Size& end) {
   if (end < 0) detail::refuse_arange(0, static_cast<double>(end.value()), 1, {});
-  return detail::arange_of_integers(0, end.value(), 1, {.dtype = DType::i64}, {}, &end);
+  return detail::arange_of_integers(0, end.hint(), 1, {.dtype = DType::i64}, {}, &end);
 }
 
 TT_LAZY_DEFINITION Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {
-  const std::int64_t n = size.size.value();
+  const std::int64_t n = size.size.hint();
   Tensor t(o.dtype, shape_of({n, n}, "eye", at), detail::written_on(o.device));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {

@@ -207,9 +207,7 @@ template <std::same_as<DType> D> Tensor view_copy(const Tensor& x, D dtype, Sour
 // ---- dtypes of results
 inline DType result_type(const detail::TensorOperand& a, const detail::TensorOperand& b) {
   if (bool(a.tensor) != bool(b.tensor)) return a.tensor ? promote_literal(a.tensor->dtype(), b.literal) : promote_literal(b.tensor->dtype(), a.literal);
-  const Tensor x = detail::number_of(a), y = detail::number_of(b);
-  const Tensor* const both[] = {&x, &y};
-  return detail::result_dtype(both, 2);
+  return detail::dtype_together(detail::number_of(a), detail::number_of(b));
 }
 inline bool is_signed(const Tensor& x) { return x.is_signed(); }
 

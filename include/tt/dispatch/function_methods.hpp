@@ -33,8 +33,8 @@ template <class> Tensor Tensor::scatter_add(int dim, const Tensor& index, const 
 template <class> Tensor Tensor::index_add(int dim, const Tensor& index, const Tensor& source, SourceLine at) const { return tt::index_add(*this, dim, index, source, at); }
 template <class> Tensor Tensor::index_copy(int dim, const Tensor& index, const Tensor& source, SourceLine at) const { return tt::index_copy(*this, dim, index, source, at); }
 template <class> Tensor Tensor::index(std::initializer_list<IndexItem> items, SourceLine at) const { return tt::index(*this, std::span(items.begin(), items.size()), at); }
-template <class V> Tensor& Tensor::index_put_(std::initializer_list<IndexItem> items, const V& value, SourceLine at) {
-  detail::write_index(*this, std::span(items.begin(), items.size()), detail::as_tensor(value, detail::floating_with(DType::boolean, *this)), at);
+template <class V> Tensor& Tensor::index_put_(std::initializer_list<IndexItem> items, const V& value, bool accumulate, SourceLine at) {
+  detail::write_index(*this, std::span(items.begin(), items.size()), detail::TensorOperand(value, at), accumulate, at);
   return *this;
 }
 template <class> Tensor Tensor::index_put(std::initializer_list<Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) const {
@@ -130,15 +130,15 @@ template <class> Tensor Tensor::gcd(const Tensor& o, SourceLine at) const { retu
 template <class> Tensor Tensor::lcm(const Tensor& o, SourceLine at) const { return tt::lcm(*this, o, at); }
 template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::add(const B& o, A alpha, SourceLine at) const { return tt::add(*this, o, alpha, at); }
 template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::sub(const B& o, A alpha, SourceLine at) const { return tt::sub(*this, o, alpha, at); }
-template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(const Tensor& o, A alpha, SourceLine at) { return add_(tt::mul(o, alpha, at), at); }
-template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(B o, A alpha, SourceLine at) { return add_(detail::scaled_operand(o, alpha, at), at); }
-template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(B o, A alpha, SourceLine at) { return sub_(detail::scaled_operand(o, alpha, at), at); }
-template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(const Tensor& o, A alpha, SourceLine at) { return sub_(tt::mul(o, alpha, at), at); }
+template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(const Tensor& o, A alpha, SourceLine at) { return add_(detail::scaled_operand(*this, o, alpha, "add_", at), at); }
+template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(B o, A alpha, SourceLine at) { return add_(detail::scaled_operand(*this, o, alpha, "add_", at), at); }
+template <NumberOrSize B, class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(B o, A alpha, SourceLine at) { return sub_(detail::scaled_operand(*this, o, alpha, "sub_", at), at); }
+template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(const Tensor& o, A alpha, SourceLine at) { return sub_(detail::scaled_operand(*this, o, alpha, "sub_", at), at); }
 template <class> Tensor Tensor::igamma(const Tensor& o, SourceLine at) const { return tt::igamma(*this, o, at); }
 template <class> Tensor Tensor::igammac(const Tensor& o, SourceLine at) const { return tt::igammac(*this, o, at); }
 template <class B> Tensor Tensor::float_power(const B& exponent, SourceLine at) const { return tt::float_power(*this, exponent, at); }
 template <class W> Tensor Tensor::lerp(const Tensor& end, const W& weight, SourceLine at) const { return tt::lerp(*this, end, weight, at); }
-template <class> Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, double value, SourceLine at) const { return tt::addcmul(*this, a, b, value, at); }
+template <class V> Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, V value, SourceLine at) const { return tt::addcmul(*this, a, b, value, at); }
 template <class> Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, double value, SourceLine at) const { return tt::addcdiv(*this, a, b, value, at); }
 template <class L, class H> Tensor Tensor::clip(const L& low, const H& high, SourceLine at) const { return tt::clip(*this, low, high, at); }
 template <class> Tensor Tensor::nan_to_num(double nan, SourceLine at) const { return tt::nan_to_num(*this, nan, {}, {}, at); }

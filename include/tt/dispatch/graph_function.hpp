@@ -236,13 +236,14 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// What its programs on devices say of their runs, and those of its derivatives: a line each, behind `indent`.
   void report(Text& t, const char* indent) const;
 
-  /// From the inputs and one adjoint for each output to the adjoints of the inputs in `wanted`
-  /// through which something flows: those are in `given`, one output each.
+  /// From the inputs and one adjoint for each output to the adjoints of the inputs in `wanted` through which something flows:
+  /// those are in `given`, one output each. Where the outputs can take the place of all inputs that are read, as for exp, they do.
   struct Derivative {
     BitSet wanted, given;
     const GraphFunction* function = nullptr;
     Derivative* next = nullptr;
-    bool forward = false;  ///< see tangents()
+    bool forward = false;     ///< see tangents()
+    bool by_results = false;  ///< it takes the outputs behind the adjoints
   };
   TT_INLINE const Derivative& derivative(const BitSet& wanted) const;
   /// From the inputs and one tangent for each of those in `by` to the tangents of the results through which something flows: those are in `given`,

@@ -190,10 +190,17 @@ TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::backward(const Jo
 }
 
 TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(const BitSet& wanted) const {
-  JointGraph joint = make_joint(differentiated(), wanted);
+  const JointGraph joint = make_joint(differentiated(), wanted);
   if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
-  const BitSet given = joint.given;
-  return new Derivative{wanted, given, new GraphFunction(derivative_of(static_cast<JointGraph&&>(joint)), options_)};
+  const auto reads_arguments = [&](const Graph& g) { return !inputs_read(g, joint.inputs).empty(); };
+  Graph g = derivative_of(joint);
+  bool by_results = false;
+  if (!results_change_ && reads_arguments(g)) {
+    Graph other = derivative_of(joint, true);
+    by_results = !reads_arguments(other);
+    if (by_results) g = static_cast<Graph&&>(other);
+  }
+  return new Derivative{.wanted = wanted, .given = joint.given, .function = new GraphFunction(static_cast<Graph&&>(g), options_), .by_results = by_results};
 }
 
 TT_INLINE GraphFunction::Joint::Backward GraphFunction::backward_of(Partition&& p, const BitSet& given) const {

@@ -44,6 +44,9 @@ class IndexItem {
   }
   IndexItem(NoneType) : kind(Kind::new_axis) {}
   IndexItem(const Tensor& t) : kind(Kind::tensor), tensor(t) {}
+  /// A new axis: of extent 1, or of none.
+  template <std::same_as<bool> B>
+  IndexItem(B b) : IndexItem(detail::TensorOperand(b).number(DType::boolean)) {}
   Kind kind;
   Slice slice;
   Tensor tensor;
@@ -73,7 +76,7 @@ struct AxisOf {
       : x(given.dim() ? given : given.reshape({1}, at)), d(axis_of(given, dim, op, at, given.dim() ? given.dim() : 1)), scalar(given.dim() == 0) {}
   Tensor back(const Tensor& r, SourceLine at) const { return scalar ? r.reshape({}, at) : r; }
 };
-TT_LAZY void write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at);
+TT_LAZY void write_index(Tensor& x, std::span<const IndexItem> items, const TensorOperand& value, bool accumulate, SourceLine at);
 }  // namespace detail
 /// `x` with `values` there; accumulate: added.
 TT_LAZY Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate = false, SourceLine at = here());

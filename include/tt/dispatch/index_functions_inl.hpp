@@ -137,9 +137,12 @@ struct Places {
     TensorList all;
     for (const Tensor& t : given) {
       if (t.defined() && (t.dtype() == DType::boolean || t.dtype() == DType::u8)) {
+        if (t.dim() == 0) TT_THROW(Error(Text("tt::") << op << ": a mask has no axes." << at));
+        for (int k = 0; k < t.dim(); ++k)
+          if (const int axis = static_cast<int>(all.size()) + k; axis < x.dim() && t.size(k, at) != x.size(axis, at))
+            TT_THROW(Error(Text("tt::") << op << ": a mask of shape " << t.shape() << " does not fit axis " << axis << " of shape " << x.shape() << "." << at));
         const Tensor where = nonzero(t, at);
         for (int k = 0; k < t.dim(); ++k) all.push_back(where.select(1, k, at));
-        if (t.dim() == 0) TT_THROW(Error(Text("tt::") << op << ": a mask has no axes." << at));
       } else {
         if (t.defined()) need_index_dtype(t.dtype() == DType::i64 || t.dtype() == DType::i32, op, t.dtype(), "i64 or i32", at);
         all.push_back(t);
@@ -297,14 +300,17 @@ struct IndexedView {
   TensorList tensors;
   bool has_tensors = false;
 };
+inline bool is_mask(const Tensor& t) { return t.dtype() == DType::boolean || t.dtype() == DType::u8; }
+/// `written`: what is to be written to is needed.
 template <class = void>
-IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, SourceLine at) {
+IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, bool written, SourceLine at) {
   using Kind = IndexItem::Kind;
   IndexedView r{x, {}, false};
-  int named = 0, ellipses = 0;
+  int named = 0, ellipses = 0, tensors = 0;
   for (const IndexItem& i : items) {
     ellipses += i.kind == Kind::ellipsis;
-    named += i.kind == Kind::number || i.kind == Kind::slice ? 1 : i.kind == Kind::tensor ? (i.tensor.dtype() == DType::boolean ? i.tensor.dim() : 1) : 0;
+    tensors += i.kind == Kind::tensor;
+    named += i.kind == Kind::number || i.kind == Kind::slice ? 1 : i.kind == Kind::tensor ? (is_mask(i.tensor) ? i.tensor.dim() : 1) : 0;
   }
   if (ellipses > 1) TT_THROW(Error(Text("tt::index: more than one Ellipsis.") << at));
   if (named > x.dim()) TT_THROW(Error(Text("tt::index: ") << named << " axes are named, shape " << x.shape() << " has " << x.dim() << "." << at));
@@ -325,9 +331,29 @@ IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, Sou
         pass(1);
         break;
       case Kind::tensor:
-        r.tensors.push_back(i.tensor);
+        if (i.tensor.dim() == 0 && !is_mask(i.tensor)) {  // a number, which is looked at, or read where it lies
+          need_index_dtype(is_integral(i.tensor.dtype()), "index", i.tensor.dtype(), "an integer", at);
+          if (is_plain(i.tensor) || (written && tensors > 1)) {
+            r.view = r.view.select(axis, i.tensor.to(DType::i64, at).item<std::int64_t>(at), at);
+            break;
+          }
+          if (!written) {
+            const Tensor place[] = {i.tensor.reshape({1}, at)};
+            TensorList before(static_cast<std::size_t>(axis));
+            before.push_back(place[0]);
+            r.view = tt::index(r.view, before, at).squeeze(axis, at);
+            break;
+          }
+        }
+        if (i.tensor.dim() == 0 && is_mask(i.tensor)) {  // a new axis, of extent 1 or 0
+          r.view = r.view.unsqueeze(axis, at);
+          r.tensors.push_back(i.tensor.reshape({1}, at));
+          ++axis;
+        } else {
+          r.tensors.push_back(i.tensor);
+          axis += is_mask(i.tensor) ? i.tensor.dim() : 1;
+        }
         r.has_tensors = true;
-        axis += i.tensor.dtype() == DType::boolean ? i.tensor.dim() : 1;
         break;
     }
   }
@@ -335,13 +361,17 @@ IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, Sou
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const IndexItem> items, SourceLine at) {
-  const detail::IndexedView r = detail::view_of_items(x, items, at);
-  return r.has_tensors ? tt::index(r.view, r.tensors, at) : r.view;
+  const detail::IndexedView r = detail::view_of_items(x, items, false, at);
+  if (r.has_tensors) return tt::index(r.view, r.tensors, at);
+  return r.view.is_same(x) ? x.reshape(x.shape(at), at) : r.view;
 }
-TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at) {
-  detail::IndexedView r = detail::view_of_items(x, items, at);
-  const Tensor own = value.to(x.dtype(), at);
-  if (r.has_tensors) r.view.copy_(tt::index_put(r.view, r.tensors, own, false, at), at);
+TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem> items, const TensorOperand& value, bool accumulate, SourceLine at) {
+  IndexedView r = view_of_items(x, items, true, at);
+  Tensor own = value.tensor ? *value.tensor : value.number(x.dtype());
+  if (!value.tensor || !r.has_tensors) own = own.to(x.dtype(), at);
+  while (own.dim() > 0 && own.size(0, at) == 1) own = own.select(0, 0, at);  // more axes of extent 1 than there are places for
+  if (r.has_tensors) r.view.copy_(tt::index_put(r.view, r.tensors, own, accumulate, at), at);
+  else if (accumulate) r.view.add_(own, at);
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
 }
 TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate, SourceLine at) {
@@ -398,7 +428,7 @@ TT_LAZY_DEFINITION Tensor masked_scatter(const Tensor& x, const Tensor& mask, co
   if (source.numel(at) == 0) return wide[0].clone(at);
   const Tensor there = wide[1].reshape({-1}, at);
   const Tensor from = source.reshape({-1}, at);
-  const Tensor place = tt::clamp(detail::running_sum(there.to(DType::f64, at), 0, at).to(DType::i64, at) - 1, 0, from.numel(at).value() - 1, at);
+  const Tensor place = tt::clamp(detail::running_sum(there.to(DType::f64, at), 0, at).to(DType::i64, at) - 1, 0, from.numel(at) - 1, at);
   return tt::where(wide[1], index_select(from, 0, place, at).reshape(wide[0].shape(at), at), wide[0], at);
 }
 

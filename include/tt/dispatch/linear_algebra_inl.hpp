@@ -140,7 +140,7 @@ TT_LAZY_DEFINITION Tensor cov(const Tensor& given, int correction, const Tensor&
   Tensor w;
   if (fweights.defined()) w = fweights;
   if (aweights.defined()) w = w.defined() ? w * aweights : aweights;
-  const Tensor sum = w.defined() ? w.sum({}, false, at) : full({}, static_cast<double>(x.size(1, at).value()), detail::on_device(x.dtype(), x.device()));
+  const Tensor sum = w.defined() ? w.sum({}, false, at) : full({}, x.size(1, at), detail::on_device(x.dtype(), x.device()), at);
   const Tensor mean = (w.defined() ? (x * w).sum({1}, true, at) : x.sum({1}, true, at)) / sum;
   const Tensor lost = aweights.defined() && correction != 0 ? (w * aweights).sum({}, false, at) / sum * correction : full({}, static_cast<double>(correction), detail::on_device(x.dtype(), x.device()));
   const Tensor by = tt::maximum(sum - lost, 0, at), c = x - mean;
@@ -223,7 +223,7 @@ TT_LAZY_DEFINITION Tensor linalg::multi_dot(TensorSpan all, SourceLine at) {
   for (const Tensor& t : x)
     if (t.dim() != 2) detail::refuse("multi_dot", "not a matrix", t, at);
   // the cheapest order: cost[i][j] of the product of i to j (Cormen et al., Introduction to Algorithms, 15.2)
-  const auto side = [&](int k) { return static_cast<double>((k < n ? x[static_cast<std::size_t>(k)].size(0, at) : x.back().size(1, at)).value()); };
+  const auto side = [&](int k) { return static_cast<double>((k < n ? x[static_cast<std::size_t>(k)].size(0, at) : x.back().size(1, at)).hint()); };
   std::vector<std::vector<double>> cost(static_cast<std::size_t>(n), std::vector<double>(static_cast<std::size_t>(n), 0));
   std::vector<std::vector<int>> cut(static_cast<std::size_t>(n), std::vector<int>(static_cast<std::size_t>(n), 0));
   for (int length = 1; length < n; ++length)

@@ -2,6 +2,7 @@
 // arguments, defaults and meanings are PyTorch's. They are made of operators, and are captured and differentiated as those are.
 //   tt::max_pool1d(x, {2})   tt::adaptive_avg_pool2d(x, {1, 1})   tt::interpolate(x, {64, 64}, tt::none, "bilinear")   tt::dropout(x, 0.1)
 #pragma once
+#include "tt/dispatch/argument_checks.hpp"
 #include "tt/dispatch/shape_functions.hpp"
 #include "tt/functional/list.hpp"
 
@@ -18,6 +19,31 @@ struct PoolOptions {
 namespace detail {
 /// Number k of a list that has one for each axis, or one for all; `otherwise` if it is empty.
 inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : std::int64_t{l[l.size() == 1 ? 0 : k]}; }
+/// One number stands for all axes.
+inline IntList for_axes(const IntList& l, int axes) {
+  IntList all = l;
+  for (int k = 1; k < axes && l.size() == 1; ++k) all.push_back(l[0]);
+  return all;
+}
+/// Throws Error unless a list has one number for all axes, or one for each, and these are from `least` on and fit an int.
+template <class = void>
+void need_each(const char* op, const IntList& all, const char* what, std::int64_t least, int axes, SourceLine at) {
+  if (all.size() > 1 && all.size() != axes) TT_THROW(Error(Text("tt::") << op << ": " << what << " is given for " << all.size() << " of " << axes << (axes == 1 ? " axis: " : " axes: ") << all << ". One number, or one for each?" << at));
+  for (int k = 0; k < all.size(); ++k)
+    if (all.value(k) < least || all.value(k) > INT32_MAX) TT_THROW(Error(Text("tt::") << op << ": " << what << " is " << all.value(k) << ". From " << least << " on?" << at));
+}
+/// Strides and dilations of a window over so many axes, and groups of channels.
+template <class = void>
+void need_window(const char* op, const IntList& stride, const IntList& dilation, std::int64_t groups, int axes, SourceLine at) {
+  need_each(op, stride, "a stride", 1, axes, at);
+  need_each(op, dilation, "a dilation", 1, axes, at);
+  need_each(op, {groups}, "the number of groups", 1, 1, at);
+}
+/// Weights of a convolution over so many axes are of two more.
+inline const Tensor& weights_over(const Tensor& weight, int axes, const char* op, SourceLine at) {
+  if (weight.dim() != axes + 2) refuse(op, "weights are of another rank", weight, at);
+  return weight;
+}
 }  // namespace detail
 
 /// The greatest of each window, in as many last axes as `axes` says; and its place.
@@ -54,6 +80,9 @@ TT_LAZY Tensor local_response_norm(const Tensor& x, int size, double alpha = 1e-
 /// Over all axes but the channels (axis 1). In training the statistics are those of the batch, and the running ones move by `momentum` towards them, in place.
 TT_LAZY Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, bool training = false, double momentum = 0.1,
                           double eps = 1e-5, SourceLine at = here());
+/// Over all axes beyond the channels of one example. The running statistics move as those of batch_norm, by the means over the examples.
+TT_LAZY Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, bool use_input_stats = true,
+                             double momentum = 0.1, double eps = 1e-5, SourceLine at = here());
 /// A normalisation with what it subtracted and multiplied by.
 struct NormResult {
   Tensor output, mean, rstd;
@@ -83,9 +112,9 @@ Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const PoolOptions
 template <class = void>
 Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, CallLine at = here()) { return avg_pool(x, 3, kernel_size, o, true, 0, at); }
 template <class = void>
-Tensor adaptive_avg_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, output_size, at); }
+Tensor adaptive_avg_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, detail::for_axes(output_size, 2), at); }
 template <class = void>
-Tensor adaptive_max_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at).values; }
+Tensor adaptive_max_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, detail::for_axes(output_size, 2), at).values; }
 template <class = void>
 PoolResult fractional_max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio = {}, const Tensor& random_samples = {}, SourceLine at = here()) {
   return fractional_max_pool(x, {detail::each_axis(kernel_size, 0, 1), detail::each_axis(kernel_size, 1, 1)}, output_size, output_ratio, random_samples, at);
@@ -105,12 +134,12 @@ Tensor fractional_max_pool3d(const Tensor& x, const IntList& kernel_size, const 
 template <class = void>
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& dilation = {1}, std::int64_t groups = 1,
               SourceLine at = here()) {
-  return convolution(x, weight, bias, stride, padding, dilation, groups, at);
+  return convolution(x, detail::weights_over(weight, 1, "conv1d", at), bias, stride, padding, dilation, groups, at);
 }
 template <class = void>
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& dilation = {1}, std::int64_t groups = 1,
               SourceLine at = here()) {
-  return convolution(x, weight, bias, stride, padding, dilation, groups, at);
+  return convolution(x, detail::weights_over(weight, 3, "conv3d", at), bias, stride, padding, dilation, groups, at);
 }
 
 // ---- networks, with numbers in PyTorch's order
@@ -154,7 +183,7 @@ Tensor convolution_padded(const Tensor& x, const Tensor& weight, const Tensor& b
 /// padding: "valid" or "same".
 template <std::convertible_to<std::string_view> W>
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const W& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {
-  return detail::convolution_padded(x, weight, bias, stride, padding, dilation, groups, at);
+  return detail::convolution_padded(x, detail::weights_over(weight, 1, "conv1d", at), bias, stride, padding, dilation, groups, at);
 }
 template <std::convertible_to<std::string_view> W>
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const W& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {
@@ -162,7 +191,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const I
 }
 template <std::convertible_to<std::string_view> W>
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const W& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {
-  return detail::convolution_padded(x, weight, bias, stride, padding, dilation, groups, at);
+  return detail::convolution_padded(x, detail::weights_over(weight, 3, "conv3d", at), bias, stride, padding, dilation, groups, at);
 }
 template <class = void>
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation = {1}, std::int64_t groups = 1, SourceLine at = here()) {

@@ -3,104 +3,12 @@
 #include <cmath>
 
 #include "tt/dispatch/control_flow.hpp"
+#include "tt/dispatch/convolution_functions_inl.hpp"
 #include "tt/dispatch/dropout_functions.hpp"
 #include "tt/dispatch/resize_functions_inl.hpp"
 #include "tt/dispatch/value_names_inl.hpp"
 
 namespace tt {
-namespace detail {
-/// Throws Error unless a list has one number for all axes, or one for each, and these are from `least` on and fit an int.
-template <class = void>
-void need_each(const char* op, const IntList& all, const char* what, std::int64_t least, int axes, SourceLine at) {
-  if (all.size() > 1 && all.size() != axes) TT_THROW(Error(Text("tt::") << op << ": " << what << " is given for " << all.size() << " of " << axes << (axes == 1 ? " axis: " : " axes: ") << all << ". One number, or one for each?" << at));
-  for (int k = 0; k < all.size(); ++k)
-    if (all.value(k) < least || all.value(k) > INT32_MAX) TT_THROW(Error(Text("tt::") << op << ": " << what << " is " << all.value(k) << ". From " << least << " on?" << at));
-}
-/// Strides and dilations of a window over so many axes, and groups of channels.
-template <class = void>
-void need_window(const char* op, const IntList& stride, const IntList& dilation, std::int64_t groups, int axes, SourceLine at) {
-  need_each(op, stride, "a stride", 1, axes, at);
-  need_each(op, dilation, "a dilation", 1, axes, at);
-  need_each(op, {groups}, "the number of groups", 1, 1, at);
-}
-}  // namespace detail
-TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
-  const int axes = weight.dim() - 2;
-  if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv", "images and weights are of other ranks", given, at);
-  detail::need_window("conv", stride, dilation, groups, axes, at);
-  detail::need_each("conv", padding, "a padding", 0, axes, at);
-  for (const Tensor* t : {&weight, &bias}) detail::need_same_dtype("conv", given, *t, at);
-  const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
-  const auto s = [&](int k) { return static_cast<int>(detail::each_axis(stride, k, 1)); };
-  const auto p = [&](int k) { return static_cast<int>(detail::each_axis(padding, k, 0)); };
-  const auto d = [&](int k) { return static_cast<int>(detail::each_axis(dilation, k, 1)); };
-  Tensor r;
-  if (axes == 1) {
-    r = conv2d(x.unsqueeze(2, at), weight.unsqueeze(2, at), bias, Conv2dOptions{{1, s(0)}, {0, p(0)}, {1, d(0)}, static_cast<int>(groups)}, at).squeeze(2, at);
-  } else if (axes == 2) {
-    r = conv2d(x, weight, bias, Conv2dOptions{{s(0), s(1)}, {p(0), p(1)}, {d(0), d(1)}, static_cast<int>(groups)}, at);
-  } else {  // a sum over the weight's first axis of convolutions of planes
-    const Tensor deep = p(0) > 0 ? tt::pad(x, {0, 0, 0, 0, p(0), p(0)}, 0, at) : x;
-    const std::int64_t kernel = weight.size(2, at), reach = d(0) * (kernel - 1) + 1, n = deep.size(2, at), batch = deep.size(0, at);
-    if (n < reach) detail::refuse("conv3d", "the window does not fit", given, at);
-    const std::int64_t count = (n - reach) / s(0) + 1;
-    for (std::int64_t k = 0; k < kernel; ++k) {
-      const Tensor planes = deep.slice(2, k * d(0), k * d(0) + (count - 1) * s(0) + 1, s(0), at).transpose(1, 2, at);
-      const Tensor flat = planes.reshape({batch * count, planes.size(2, at), planes.size(3, at), planes.size(4, at)}, at);
-      const Tensor part = conv2d(flat, weight.select(2, k, at), Conv2dOptions{{s(1), s(2)}, {p(1), p(2)}, {d(1), d(2)}, static_cast<int>(groups)}, at);
-      r = r.defined() ? r + part : part;
-    }
-    r = r.reshape({batch, count, r.size(1, at), r.size(2, at), r.size(3, at)}, at).transpose(1, 2, at);
-    if (bias.defined()) r = r + bias.reshape({bias.size(0, at), 1, 1, 1}, at);
-  }
-  return given.dim() == axes + 1 ? r.squeeze(0, at) : r;
-}
-TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& output_padding,
-                                                std::int64_t groups, const IntList& dilation, SourceLine at) {
-  const int axes = weight.dim() - 2;
-  if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv_transpose", "images and weights are of other ranks", given, at);
-  detail::need_window("conv_transpose", stride, dilation, groups, axes, at);
-  detail::need_each("conv_transpose", padding, "a padding", 0, axes, at);
-  detail::need_each("conv_transpose", output_padding, "an output_padding", 0, axes, at);
-  detail::need_same_dtype("conv_transpose", given, weight, at);
-  if (weight.size(0, at).value() % groups != 0) detail::refuse("conv_transpose", "channels cannot be divided into these groups", weight, at);
-  Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
-  // zeros between elements, and around them as much as the windows reach
-  IntList around;
-  for (int k = 0; k < axes; ++k) {
-    const int a = 2 + k;
-    const std::int64_t s = detail::each_axis(stride, k, 1), n = x.size(a, at);
-    if (s > 1 && n > 0) {
-      IntList apart, to = x.shape(at);
-      for (int j = 0; j < x.dim(); ++j) {
-        apart.push_back(x.size(j, at));
-        if (j == a) apart.push_back(1);
-      }
-      IntList zeros_behind;
-      for (int j = x.dim(); j > a + 1; --j) zeros_behind.push_back(0), zeros_behind.push_back(0);
-      zeros_behind.push_back(0);
-      zeros_behind.push_back(s - 1);
-      to[a] = n * s;
-      x = tt::pad(x.reshape(apart, at), zeros_behind, 0, at).reshape(to, at).slice(a, 0, (n - 1) * s + 1, 1, at);
-    }
-  }
-  for (int k = axes - 1; k >= 0; --k) {
-    const std::int64_t edge = detail::each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1) - detail::each_axis(padding, k, 0);
-    around.push_back(edge);
-    around.push_back(edge + detail::each_axis(output_padding, k, 0));
-  }
-  x = tt::pad(x, around, 0, at);
-  // (in, out / groups, ...) to (out, in / groups, ...), each window turned around
-  IntList flipped, split{groups, weight.size(0, at) / groups, weight.size(1, at)}, to{weight.size(1, at) * groups, weight.size(0, at) / groups};
-  for (int k = 0; k < axes; ++k) {
-    flipped.push_back(2 + k);
-    split.push_back(weight.size(2 + k, at));
-    to.push_back(weight.size(2 + k, at));
-  }
-  const Tensor w = flip(weight, flipped, at).reshape(split, at).transpose(1, 2, at).reshape(to, at);
-  const Tensor r = convolution(x, w, bias, {1}, {0}, dilation, groups, at);
-  return given.dim() == axes + 1 ? r.squeeze(0, at) : r;
-}
 TT_LAZY_DEFINITION Tensor im2col(const Tensor& given, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at) {
   if (given.dim() != 3 && given.dim() != 4) detail::refuse("unfold", "no images", given, at);
   detail::need_window("unfold", stride, dilation, 1, 2, at);
@@ -131,7 +39,7 @@ TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, 
   std::vector<std::int64_t> place;
   const auto count = [&](std::int64_t n, std::int64_t p, std::int64_t k, std::int64_t d, std::int64_t s) { return (n + 2 * p - d * (k - 1) - 1) / s + 1; };
   const std::int64_t oh = count(h, ph, kh, pick(dilation, 0, 1), pick(stride, 0, 1)), ow = count(w, pw, kw, pick(dilation, 1, 1), pick(stride, 1, 1));
-  if (x.size(1, at).value() % (kh * kw) != 0 || x.size(2, at).value() != oh * ow) detail::refuse("fold", "columns do not fit the sizes", given, at);
+  if (x.size(1, at) % Size(kh * kw) != 0 || x.size(2, at) != oh * ow) detail::refuse("fold", "columns do not fit the sizes", given, at);
   for (std::int64_t i = 0; i < kh; ++i)
     for (std::int64_t j = 0; j < kw; ++j)
       for (std::int64_t a = 0; a < oh; ++a)
@@ -142,7 +50,7 @@ TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, 
   return given.dim() == 2 ? r.squeeze(0, at) : r;
 }
 TT_LAZY_DEFINITION Tensor channel_shuffle(const Tensor& x, int groups, SourceLine at) {
-  if (x.dim() < 3 || groups < 1 || x.size(1, at).value() % groups != 0) detail::refuse("channel_shuffle", "channels cannot be divided", x, at);
+  if (x.dim() < 3 || groups < 1 || x.size(1, at) % Size(groups) != 0) detail::refuse("channel_shuffle", "channels cannot be divided", x, at);
   IntList to{x.size(0, at), groups, x.size(1, at) / groups};
   for (int k = 2; k < x.dim(); ++k) to.push_back(x.size(k, at));
   return x.reshape(to, at).transpose(1, 2, at).reshape(x.shape(at), at);
@@ -192,6 +100,21 @@ TT_LAZY_DEFINITION NormResult native_batch_norm(const Tensor& x, const Tensor& w
   const Tensor nothing = empty(IntList{0}, detail::on_device(x.dtype(), x.device()));
   return {y, nothing, nothing};
 }
+namespace detail {
+/// The elements, without a history, in the dtype in which statistics are kept.
+inline Tensor as_statistics(const Tensor& x, const Tensor& running, SourceLine at) {
+  return is_narrow(x.dtype()) && !is_narrow(running.dtype()) ? x.detach().to(running.dtype(), at) : x.detach();
+}
+/// Running statistics move by `momentum` towards these, in place.
+inline void move_statistics(const Tensor& running_mean, const Tensor& running_var, double momentum, const Tensor& mean, const Tensor& var, SourceLine at) {
+  const auto move = [&](const Tensor& running, const Tensor& to) {
+    Tensor own = running.requires_grad() ? running.detach() : running;
+    own.copy_(own.detach() * (1 - momentum) + to * momentum, at);
+  };
+  move(running_mean, mean);
+  move(running_var, var);
+}
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps, SourceLine at) {
   if (!training && !(running_mean.defined() && running_var.defined()))
     TT_THROW(Error(Text("tt::batch_norm: without training, running_mean and running_var are needed.") << at));
@@ -199,13 +122,23 @@ TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean
     TT_THROW(Error(Text("tt::batch_norm: one value for each channel has no variance to train with: shape ") << x.shape() << "." << at));
   if (training && running_mean.defined() && running_var.defined()) {
     const IntList others = detail::axes_but(x, 1);
-    const auto own = [](const Tensor& t) { return t.requires_grad() ? t.detach() : t; };
-    Tensor mean = own(running_mean), var = own(running_var);
-    const Tensor values = is_narrow(x.dtype()) && !is_narrow(mean.dtype()) ? x.detach().to(mean.dtype(), at) : x.detach();
-    mean.copy_(mean.detach() * (1 - momentum) + values.mean(others, false, at) * momentum, at);
-    var.copy_(var.detach() * (1 - momentum) + values.var(others, 1, false, at) * momentum, at);
+    const Tensor values = detail::as_statistics(x, running_mean, at);
+    detail::move_statistics(running_mean, running_var, momentum, values.mean(others, false, at), values.var(others, 1, false, at), at);
   }
   return call_with<BatchNorm>(at, {training, momentum, eps}, x, running_mean, running_var, weight, bias);
+}
+TT_LAZY_DEFINITION Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
+                                        double eps, SourceLine at) {
+  if (use_input_stats && x.dim() > 1 && x.numel(at) > 0 && x.numel(at) == x.size(0, at) * x.size(1, at))
+    TT_THROW(Error(Text("tt::instance_norm: one value for each channel of an example has no variance: shape ") << x.shape() << "." << at));
+  if (use_input_stats && running_mean.defined() && running_var.defined() && x.dim() > 2) {
+    const IntList examples_and_spatial = detail::axes_but(x, 1);
+    IntList spatial;
+    for (int k = 2; k < x.dim(); ++k) spatial.push_back(k);
+    const Tensor values = detail::as_statistics(x, running_mean, at);
+    detail::move_statistics(running_mean, running_var, momentum, values.mean(examples_and_spatial, false, at), values.var(spatial, 1, false, at).mean(0, false, at), at);
+  }
+  return call_with<InstanceNorm>(at, {use_input_stats, momentum, eps}, x, running_mean, running_var, weight, bias);
 }
 TT_LAZY_DEFINITION Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias, SourceLine at) {
   for (const Tensor* t : {&x2, &weight, &bias}) detail::need_same_dtype("bilinear", x1, *t, at);
@@ -387,6 +320,8 @@ void register_network_names() {
                     [](const Tensor& x, const Tensor& w, const Tensor& b, std::int64_t n, std::int64_t c, std::int64_t area, int g, double e, Line at) { return listed(native_group_norm(x, w, b, n, c, area, g, e, at)); });
   register_function("native_batch_norm", "Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps",
                     [](const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& m, const Tensor& v, bool t, double mo, double e, Line at) { return listed(native_batch_norm(x, w, b, m, v, t, mo, e, at)); });
+  register_function("instance_norm", "Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05",
+                    [](const Tensor& x, const Tensor& m, const Tensor& v, const Tensor& w, const Tensor& b, bool u, double mo, double e, Line at) { return instance_norm(x, m, v, w, b, u, mo, e, at); });
   register_function("bilinear", "Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None", [](const Tensor& x, const Tensor& y, const Tensor& w, const Tensor& b, Line at) { return bilinear(x, y, w, b, at); });
   register_function("one_hot", "Tensor input, int num_classes=-1", [](const Tensor& x, std::int64_t n, Line at) { return one_hot(x, n, at); });
   register_function("softmin", "Tensor input, int? dim=None, dtype? dtype=None", [](const Tensor& x, Optional<int> d, OptionalDType t, Line at) {

@@ -25,14 +25,18 @@ class Generator {
   };
   explicit Generator(std::uint64_t seed = default_seed) : seed_(seed) {}
 
-  /// Begins anew.
-  Generator& manual_seed(std::uint64_t seed) {
-    set_state({seed, 0});
+  /// Begins anew. In a captured function this, and the state, end the graph: every call does what the function says.
+  Generator& manual_seed(std::uint64_t seed, SourceLine at = here()) {
+    set_state({seed, 0}, at);
     return *this;
   }
   std::uint64_t initial_seed() const { return seed_; }
-  State get_state() const { return {seed_, draws_}; }
-  void set_state(const State& s) {
+  State get_state(SourceLine at = here()) const {
+    if (detail::capture_mode) [[unlikely]] detail::capture_mode->break_graph("get_state", at);
+    return {seed_, draws_};
+  }
+  void set_state(const State& s, SourceLine at = here()) {
+    if (detail::capture_mode) [[unlikely]] detail::capture_mode->break_graph("set_state", at);
     seed_ = s.seed;
     draws_ = s.draws;
   }
@@ -64,7 +68,7 @@ inline Generator& default_generator() {
   return g;
 }
 /// Of the default generator.
-inline Generator& manual_seed(std::uint64_t seed) { return default_generator().manual_seed(seed); }
+inline Generator& manual_seed(std::uint64_t seed, SourceLine at = here()) { return default_generator().manual_seed(seed, at); }
 
 namespace detail {
 /// Draws in a captured function's graph: the default generator's next seeds, as many as there are elements, at each call and in the function's order.
@@ -102,8 +106,12 @@ Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
   if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, recorded_seed(at));
   return call_structured<Fn>(at, x, g.next_seed(op, at));
 }
+inline void need_drawn_dtype(DType d, const char* op, SourceLine at) {
+  if (!is_floating(d)) TT_THROW(Error(Text("tt::") << op << ": of " << name(d) << ". A floating dtype?" << at));
+}
 template <class Fn>
 Tensor draw(const IntList& shape, Generator& g, const TensorOptions& o, const char* op, SourceLine at) {
+  need_drawn_dtype(o.dtype, op, at);
   if (records_draws(g, o)) [[unlikely]] return draw_like<Fn>(zeros(shape, o, at), g, op, at);
   const std::int64_t seed = g.next_seed(op, at);
   if constexpr (std::is_same_v<Fn, RandLike>) return rand(shape, seed, o, at);
@@ -134,6 +142,8 @@ Tensor randn_like(const Tensor& x, Generator& g = default_generator(), SourceLin
 template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   if (high <= low) TT_THROW(Error(Text("tt::randint: there is no number from ") << low << " to below " << high << "." << at));
+  for (const std::int64_t n : {low, high - 1})
+    if (!holds(o.dtype, n)) detail::need_in_range(o.dtype, static_cast<double>(n), "randint", at);
   const Tensor u = detail::draw<RandLike>(shape, g, {.dtype = DType::f64, .device = o.device}, "randint", at);
   return call_with<RandintFrom>(at, {low, static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low))}, u).to(o.dtype, at);
 }
@@ -214,15 +224,17 @@ Tensor cauchy_like(const Tensor& x, double median, double sigma, Generator& g, S
   return tt::tan((rand_like(x.detach(), g, at) - 0.5) * pi, at) * sigma + median;
 }
 }  // namespace detail
-template <class> Tensor& Tensor::exponential_(double lambd, Generator& g, SourceLine at) { return copy_(detail::exponential_like(*this, lambd, g, at), at); }
+template <class> Tensor& Tensor::exponential_(double lambd, Generator& g, SourceLine at) { return detail::need_drawn_dtype(dtype(), "exponential_", at), copy_(detail::exponential_like(*this, lambd, g, at), at); }
 template <class> Tensor& Tensor::exponential_(double lambd, SourceLine at) { return exponential_(lambd, default_generator(), at); }
 template <class> Tensor& Tensor::geometric_(double p, Generator& g, SourceLine at) { return copy_(detail::geometric_like(*this, p, g, at), at); }
 template <class> Tensor& Tensor::geometric_(double p, SourceLine at) { return geometric_(p, default_generator(), at); }
-template <class> Tensor& Tensor::log_normal_(double mean, double std, Generator& g, SourceLine at) { return copy_(detail::log_normal_like(*this, mean, std, g, at), at); }
+template <class> Tensor& Tensor::log_normal_(double mean, double std, Generator& g, SourceLine at) { return detail::need_drawn_dtype(dtype(), "log_normal_", at), copy_(detail::log_normal_like(*this, mean, std, g, at), at); }
 template <class> Tensor& Tensor::log_normal_(double mean, double std, SourceLine at) { return log_normal_(mean, std, default_generator(), at); }
-template <class> Tensor& Tensor::cauchy_(double median, double sigma, Generator& g, SourceLine at) { return copy_(detail::cauchy_like(*this, median, sigma, g, at), at); }
+template <class> Tensor& Tensor::cauchy_(double median, double sigma, Generator& g, SourceLine at) { return detail::need_drawn_dtype(dtype(), "cauchy_", at), copy_(detail::cauchy_like(*this, median, sigma, g, at), at); }
 template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine at) { return cauchy_(median, sigma, default_generator(), at); }
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, Generator& g, SourceLine at) {
+  for (const std::int64_t n : {from, to - 1})
+    if (!holds(dtype(), n)) detail::need_in_range(dtype(), static_cast<double>(n), "random_", at);
   return copy_(randint(from, to, shape(at), g, detail::on_device(DType::i64, device()), at), at);
 }
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) { return random_(from, to, default_generator(), at); }

@@ -188,6 +188,7 @@ TT_LAZY_DEFINITION Tensor bitwise_right_shift(const Tensor& x, const detail::Ten
 TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return call_with<VectorNorm>(at, {.ord = p}, x - y); }
 TT_LAZY_DEFINITION Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at) {
   detail::need_floating("renorm", x, at);
+  if (x.dim() < 2) detail::refuse("renorm", "there are no slices: fewer than two axes", x, at);
   const int d = detail::axis_of(x, dim, "renorm", at, x.dim());
   if (!(maxnorm >= 0) || !(p > 0)) TT_THROW(Error(Text("tt::renorm: ") << (p > 0 ? "maxnorm is below 0" : "p is not above 0") << "." << at));
   IntList others;

@@ -114,6 +114,8 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
   if (mode == "area" && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: area of ") << name(x.dtype()) << ". Floating numbers?" << at));
   if (mode == "area") return adaptive_avg_pool(x, to, at);
   const bool linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
+  if (const int needed = mode == "linear" ? 1 : mode == "bilinear" || mode == "bicubic" ? 2 : mode == "trilinear" ? 3 : axes; needed != axes)
+    TT_THROW(Error(Text("tt::interpolate: the mode ") << std::string(mode).c_str() << " is for " << needed << (needed == 1 ? " axis" : " axes") << " behind the second: shape " << x.shape() << "." << at));
   if (!linear && mode != "nearest" && mode != "nearest-exact" && mode != "bicubic") TT_THROW(Error(Text("tt::interpolate: there is no such mode.") << at));
   const detail::Resizing how{linear ? detail::Resizing::linear : mode == "bicubic" ? detail::Resizing::cubic : mode == "nearest" ? detail::Resizing::nearest : detail::Resizing::nearest_exact,
                              align_corners, antialias};

@@ -31,8 +31,8 @@ template <class = void> bool is_same_size(const Tensor& a, const Tensor& b, Sour
 namespace detail {
 /// A Tensor or a number times alpha.
 template <class B, class A>
-auto scaled_operand(const B& y, A alpha, SourceLine at) {
-  if constexpr (Value<B>) return tt::mul(y, alpha, at);
+auto scaled_operand(const Tensor& x, const B& y, A alpha, const char* op, SourceLine at) {
+  if constexpr (Value<B>) return scaled_by(x, y, {alpha, at}, op, at);
   else if constexpr (std::is_floating_point_v<B> || std::is_floating_point_v<A> || !std::is_arithmetic_v<B>) return y * alpha;
   else return static_cast<std::int64_t>(static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(alpha));  // as elements wrap around
 }
@@ -40,11 +40,11 @@ auto scaled_operand(const B& y, A alpha, SourceLine at) {
 /// x + alpha y. A whole alpha beside integers.
 template <class B, class A>
   requires std::is_arithmetic_v<A>
-Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, detail::scaled_operand(y, alpha, at), at); }
+Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, detail::scaled_operand(x, y, alpha, "add", at), at); }
 /// x - alpha y.
 template <class B, class A>
   requires std::is_arithmetic_v<A>
-Tensor sub(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, detail::scaled_operand(y, alpha, at), at); }
+Tensor sub(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, detail::scaled_operand(x, y, alpha, "sub", at), at); }
 template <class B, class A>
   requires std::is_arithmetic_v<A>
 Tensor subtract(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, y, alpha, at); }
@@ -139,14 +139,22 @@ template <class = void> linalg::LuResult lu_unpack(const Tensor& LU_data, const 
 }
 namespace linalg {
 template <class = void> Tensor diagonal(const Tensor& a, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) { return tt::diagonal(a, offset, dim1, dim2, at); }
-/// Of all elements, or along one axis, as a vector; along two as a matrix.
-template <class = void> Tensor norm(const Tensor& x, double ord = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) {
+/// The 2-norm of all elements, whatever the axes, or along those in `dim`.
+template <class = void> Tensor norm(const Tensor& x, NoneType = none, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) { return vector_norm(x, 2, dim, keepdim, at); }
+/// Along one axis as a vector, along two as a matrix; without `dim` what has one axis is a vector, what has two a matrix.
+template <class = void> Tensor norm(const Tensor& x, double ord, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) {
+  if (dim.size() == 0 && x.dim() == 2) return matrix_norm(x, ord, {-2, -1}, keepdim, at);
+  if (dim.size() == 0 && x.dim() != 1) detail::refuse("linalg::norm", "neither a vector nor a matrix, and no dim is given", x, at);
   return dim.size() == 2 ? matrix_norm(x, ord, dim, keepdim, at) : vector_norm(x, ord, dim, keepdim, at);
 }
 /// "fro" or "nuc".
 template <class = void> Tensor norm(const Tensor& x, std::string_view ord, const IntList& dim = {-2, -1}, bool keepdim = false, SourceLine at = here()) { return matrix_norm(x, ord, dim, keepdim, at); }
 }  // namespace linalg
 namespace special {
+using tt::digamma, tt::erf, tt::erfc, tt::erfinv, tt::exp2, tt::expm1, tt::i0, tt::log1p, tt::log_softmax, tt::logit, tt::logsumexp, tt::polygamma, tt::round, tt::sinc, tt::softmax, tt::xlogy;
+template <Value A> constexpr auto expit(A&& x, SourceLine at = here()) { return tt::sigmoid(static_cast<A&&>(x), at); }
+template <Value A> constexpr auto psi(A&& x, SourceLine at = here()) { return tt::digamma(static_cast<A&&>(x), at); }
+template <Value A> constexpr auto gammaln(A&& x, SourceLine at = here()) { return tt::lgamma(static_cast<A&&>(x), at); }
 template <class = void> Tensor gammainc(const Tensor& a, const Tensor& x, SourceLine at = here()) { return igamma(a, x, at); }
 template <class = void> Tensor gammaincc(const Tensor& a, const Tensor& x, SourceLine at = here()) { return igammac(a, x, at); }
 template <class = void> Tensor modified_bessel_i0(const Tensor& x, SourceLine at = here()) { return tt::i0(x, at); }
@@ -195,20 +203,20 @@ Tensor rsub(const Tensor& x, const B& other, A alpha, SourceLine at = here()) { 
 // ---- networks
 template <class = void> Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
                                                 std::int64_t groups = 1, const IntList& dilation = {1}, SourceLine at = here()) {
-  return convolution_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, at);
+  return convolution_transpose(x, detail::weights_over(weight, 1, "conv_transpose1d", at), bias, stride, padding, output_padding, groups, dilation, at);
 }
 template <class = void> Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
                                                 std::int64_t groups = 1, const IntList& dilation = {1}, SourceLine at = here()) {
-  return convolution_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, at);
+  return convolution_transpose(x, detail::weights_over(weight, 2, "conv_transpose2d", at), bias, stride, padding, output_padding, groups, dilation, at);
 }
 template <class = void> Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
                                                 std::int64_t groups = 1, const IntList& dilation = {1}, SourceLine at = here()) {
-  return convolution_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, at);
+  return convolution_transpose(x, detail::weights_over(weight, 3, "conv_transpose3d", at), bias, stride, padding, output_padding, groups, dilation, at);
 }
 template <class = void> Tensor adaptive_avg_pool1d(const Tensor& x, SizeArgument output_size, SourceLine at = here()) { return adaptive_avg_pool(x, {output_size.size}, at); }
-template <class = void> Tensor adaptive_avg_pool3d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, output_size, at); }
+template <class = void> Tensor adaptive_avg_pool3d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, detail::for_axes(output_size, 3), at); }
 template <class = void> Tensor adaptive_max_pool1d(const Tensor& x, SizeArgument output_size, SourceLine at = here()) { return adaptive_max_pool(x, {output_size.size}, at).values; }
-template <class = void> Tensor adaptive_max_pool3d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at).values; }
+template <class = void> Tensor adaptive_max_pool3d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, detail::for_axes(output_size, 3), at).values; }
 template <class = void> Tensor lp_pool1d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 1, norm_type, kernel_size, stride, ceil_mode, at); }
 template <class = void> Tensor lp_pool2d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 2, norm_type, kernel_size, stride, ceil_mode, at); }
 template <class = void> Tensor lp_pool3d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 3, norm_type, kernel_size, stride, ceil_mode, at); }
@@ -237,8 +245,8 @@ template <class = void> Tensor max_unpool1d(const Tensor& x, const Tensor& indic
 template <class = void> Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const IntList& kernel_size, const IntList& stride = {}, const IntList& padding = {0}, const IntList& output_size = {}, SourceLine at = here()) { return max_unpool(x, indices, 2, kernel_size, stride, padding, output_size, at); }
 template <class = void> Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const IntList& kernel_size, const IntList& stride = {}, const IntList& padding = {0}, const IntList& output_size = {}, SourceLine at = here()) { return max_unpool(x, indices, 3, kernel_size, stride, padding, output_size, at); }
 template <class = void> PoolResult adaptive_max_pool1d_with_indices(const Tensor& x, SizeArgument output_size, SourceLine at = here()) { return adaptive_max_pool(x, {output_size.size}, at); }
-template <class = void> PoolResult adaptive_max_pool2d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at); }
-template <class = void> PoolResult adaptive_max_pool3d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at); }
+template <class = void> PoolResult adaptive_max_pool2d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, detail::for_axes(output_size, 2), at); }
+template <class = void> PoolResult adaptive_max_pool3d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, detail::for_axes(output_size, 3), at); }
 /// interpolate, whose arguments are these.
 template <class = void> Tensor upsample(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, std::string_view mode = "nearest", bool align_corners = false, SourceLine at = here()) {
   return interpolate(x, size, scale_factor, mode, align_corners, false, false, at);

@@ -29,7 +29,11 @@ TT_LAZY Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Te
 template <class = void>
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const IntList& input_lengths, const IntList& target_lengths, std::int64_t blank = 0, Reduction reduction = Reduction::mean, bool zero_infinity = false,
                 SourceLine at = here()) {
-  const auto as_tensor = [](const IntList& l) { return from_span(l.values(), {static_cast<std::int64_t>(l.size())}); };
+  const auto as_tensor = [](const IntList& l) {
+    std::vector<std::int64_t> numbers;
+    for (int k = 0; k < l.size(); ++k) numbers.push_back(l.value(k));
+    return from_span(std::span<const std::int64_t>(numbers), {static_cast<std::int64_t>(l.size())});
+  };
   return ctc_loss(log_probs, targets, as_tensor(input_lengths), as_tensor(target_lengths), blank, reduction, zero_infinity, at);
 }
 /// cross_entropy of x weight^T + bias: (n, d) or (d), weights (classes, ..., d).

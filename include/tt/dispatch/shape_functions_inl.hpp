@@ -60,12 +60,12 @@ TT_LAZY_DEFINITION Tensor narrow(const Tensor& x, int dim, SizeArgument start, S
     TT_THROW(Error(Text("tt::narrow: ") << length.size.value() << " elements from " << start.size.value() << " on are beyond axis " << d << " of shape " << x.shape() << "." << at));
   return x.slice(d, first, first + length.size, 1, at);
 }
-TT_LAZY_DEFINITION Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at) { return x.dim() == 0 ? x : x.transpose(axis0, axis1, at); }
+TT_LAZY_DEFINITION Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at) { return x.dim() == 0 ? x.reshape({}, at) : x.transpose(axis0, axis1, at); }
 TT_LAZY_DEFINITION Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at) {
   if (source.size() != destination.size()) detail::refuse("movedim", "as many axes come from as go to", x, at);
   const std::uint64_t from = detail::axis_set(x, source, "movedim", at);
   (void)detail::axis_set(x, destination, "movedim", at);
-  if (x.dim() == 0) return x;
+  if (x.dim() == 0) return x.reshape({}, at);
   IntList order;
   for (int k = 0; k < x.dim(); ++k) order.push_back(-1);
   for (int k = 0; k < source.size(); ++k)
@@ -83,7 +83,7 @@ TT_LAZY_DEFINITION Tensor squeeze(const Tensor& x, const IntList& dim, SourceLin
   IntList to;
   for (int k = 0; k < x.dim(); ++k)
     if (!(set >> k & 1) || !(x.size(k, at) == 1)) to.push_back(x.size(k, at));
-  return to.size() == x.dim() ? x : x.reshape(to, at);
+  return x.reshape(to, at);
 }
 TT_LAZY_DEFINITION Tensor flatten(const Tensor& x, int start_dim, int end_dim, SourceLine at) {
   if (x.dim() == 0) return x.reshape({1}, at);
@@ -103,7 +103,7 @@ TT_LAZY_DEFINITION Tensor unflatten(const Tensor& x, int dim, const IntList& siz
   Size known(1);
   int open = -1;
   for (int k = 0; k < sizes.size(); ++k)
-    if (sizes.value(k) != -1) known *= sizes[k];
+    if (sizes.hint(k) != -1) known *= sizes[k];
     else if (open < 0) open = k;
     else TT_THROW(Error(Text("tt::unflatten: more than one size of ") << sizes << " is -1." << at));
   const bool fits = open < 0 ? known == x.size(d, at) : known > 0 && x.size(d, at) % known == 0;

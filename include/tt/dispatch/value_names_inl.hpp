@@ -31,13 +31,13 @@ Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperan
 
 template <class = void>
 void register_elementwise_names() {
-  static constexpr auto scaled = [](const TensorOperand& x, const TensorOperand& other, const TensorOperand& alpha) {
-    const Tensor o = other.beside(number_of(x)), a = alpha.beside(o);
-    return is_integral(o.dtype()) && is_floating(a.dtype()) ? o * a : o * a.to(o.dtype() == DType::boolean ? a.dtype() : o.dtype());
+  static constexpr auto scaled = [](const TensorOperand& x, const TensorOperand& other, const TensorOperand& alpha, const char* op, Line at) {
+    const Tensor own = number_of(x), o = other.beside(own);
+    return scaled_by(own, o, alpha, op, at);
   };
-  register_function("add", "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(x, o, a), at); });
+  register_function("add", "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(x, o, a, "add", at), at); });
   for (const char* name : {"sub", "subtract"})
-    register_function(name, "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(x, o, a), at); });
+    register_function(name, "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(x, o, a, "sub", at), at); });
   register_function("rsub", "Tensor input, Scalar other, Scalar alpha=1", [](const Tensor& x, const TensorOperand& o, const TensorOperand& a, Line at) {
     const Tensor by = a.beside(x);
     return tt::sub(o.beside(x), x * by.to(is_floating(x.dtype()) || is_integral(by.dtype()) ? x.dtype() : by.dtype(), at), at);

@@ -213,7 +213,7 @@ TT_INLINE void view_as_kernel(Call& c, void*) {
   c.result[0].impl().dtype = dtype;
 }
 TT_INLINE Tensor viewed_as(const Tensor& x, DType dtype, SourceLine at) {
-  if (x.dtype() == dtype) return x;
+  if (x.dtype() == dtype) return x.reshape(x.shape(at), at);
   need_view_as(x, dtype, at);
   const bool in_graphs = size_of(x.dtype()) == size_of(dtype) && !is_narrow(x.dtype()) && !is_narrow(dtype) && x.dtype() != DType::boolean;
   Attributes a;
@@ -253,7 +253,7 @@ namespace detail {
 inline int name_last_sizes(const Tensor& x, IntList& to, int open, SourceLine at) {
   for (int k = 0;; ++k) {
     const int place = to.size() - 1 - k, axis = x.dim() - 1 - k;
-    if (place == open || axis <= 0 || to.value(place) != x.impl().shape.code[axis]) return k;
+    if (place == open || axis <= 0 || to.hint(place) != x.impl().shape.code[axis]) return k;
     const Size own = x.size(axis, at);
     if (own != to[place]) return k;
     to[place] = own;
@@ -266,7 +266,7 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
   std::int64_t known = 1;
   int open = -1;
   for (int k = 0; k < to.size(); ++k) {
-    const std::int64_t n = to.value(k) < 0 ? std::int64_t{to[k]} : to.value(k);  // -1 is no size, so it is looked at
+    const std::int64_t n = to.hint(k) < 0 ? std::int64_t{to[k]} : to.hint(k);  // -1 is no size, so it is looked at
     if (n < -1) TT_THROW(Error(Text("tt::reshape: a size is negative: ") << n << "." << at));
     if (n == -1 && open >= 0) TT_THROW(Error(Text("tt::reshape: more than one size is -1.") << at));
     if (n == -1) open = k;
@@ -328,7 +328,7 @@ TT_INLINE Tensor Tensor::t(SourceLine at) const {
 TT_INLINE Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
   IntList to = shape;
   for (int k = 0; k < to.size(); ++k)
-    if (const int from = dim() - to.size() + k; to.value(k) < 0 && std::int64_t{to[k]} == -1 && from >= 0) to[k] = size(from, at);
+    if (const int from = dim() - to.size() + k; to.hint(k) < 0 && std::int64_t{to[k]} == -1 && from >= 0) to[k] = size(from, at);
   const Shape s = shape_of(to, "expand", at);
   const BroadcastResult r = try_broadcast(impl().shape, s);
   if (!r.ok || !(r.shape == s))
@@ -364,10 +364,10 @@ void push_slice(Attributes& a, int axis, N start, N end, std::int64_t step, cons
 TT_INLINE Tensor Tensor::slice(int axis, SliceBound start, SliceBound stop, SizeArgument by, SourceLine at) const {
   const int d = detail::axis_of(*this, axis, "slice", at, dim());
   const Size from = start.value(0), to = stop.value(INT64_MAX);
-  const std::int64_t n = impl().shape.code[d], step = by.size, end = to.value();
+  const std::int64_t n = impl().shape.code[d], step = by.size, end = to.hint();
   if (step <= 0) TT_THROW(Error(Text("tt::slice: the step must be positive: ") << step << "." << at));
   Attributes a;
-  if (!detail::capture_mode) [[likely]] detail::push_slice(a, d, from.value(), end, step, n, end == INT64_MAX);
+  if (!detail::capture_mode) [[likely]] detail::push_slice(a, d, from.hint(), end, step, n, end == INT64_MAX);
   else detail::push_slice(a, d, from, to, step, size(d, at), end == INT64_MAX);
   return detail::call_unary(detail::slice_operator(), *this, a, at);
 }
@@ -380,7 +380,7 @@ TT_INLINE Tensor Tensor::select(int axis, SizeArgument given, SourceLine at) con
       TT_THROW(Error(Text("tt::select: index is out of range: ") << std::int64_t{index} << " for axis " << axis << " of shape " << shape() << "." << at));
     return Size(i);
   };
-  const Size i = detail::capture_mode ? chosen(given.size, size(d, at)) : chosen(given.size.value(), impl().shape.code[d]);
+  const Size i = detail::capture_mode ? chosen(given.size, size(d, at)) : chosen(given.size.hint(), impl().shape.code[d]);
   const Tensor one = slice(d, i, i + 1, 1, at);
   IntList rest;
   for (int k = 0; k < dim(); ++k)
@@ -399,12 +399,10 @@ TT_INLINE Tensor Tensor::unsqueeze(int axis, SourceLine at) const {
 }
 
 TT_INLINE Tensor Tensor::squeeze(int axis, SourceLine at) const {
-  if (dim() == 0 && (axis == 0 || axis == -1)) return *this;
-  const int d = detail::axis_of(*this, axis, "squeeze", at, dim());
-  if (impl().shape.code[d] != 1) return *this;
+  const int d = detail::axis_of(*this, axis, "squeeze", at, dim() ? dim() : 1);
   IntList s;
   for (int k = 0; k < dim(); ++k)
-    if (k != d) s.push_back(size(k, at));
+    if (k != d || impl().shape.code[d] != 1) s.push_back(size(k, at));
   return reshape(s, at);
 }
 

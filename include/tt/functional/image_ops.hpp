@@ -259,7 +259,7 @@ template <DynamicAxes X>
 constexpr X pad(const X& x, const IntList& sizes, double value = 0, SourceLine at = here()) {
   Pad::Options o{{}, value};
   for (int k = 0; k < sizes.size(); ++k)
-    if (sizes.value(k) < 0) o.pad.push_back(std::int64_t{sizes[k]});  // what is cut off is a number
+    if (sizes.hint(k) < 0) o.pad.push_back(std::int64_t{sizes[k]});  // what is cut off is a number
     else o.pad.push_back(sizes[k]);
   return call_with<Pad>(at, o, x);
 }

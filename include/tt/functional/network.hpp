@@ -71,7 +71,7 @@ struct InstanceNorm {
     bool use_input_stats = true;
     double momentum = 0.1, eps = 1e-5;
   };
-  static constexpr OpInfo info{.name = "instance_norm", .rounds_as_input = true, .arguments = "input, running_mean?, running_var?, weight?, bias?"};
+  static constexpr OpInfo info{.name = "_instance_norm", .rounds_as_input = true, .arguments = "input, running_mean?, running_var?, weight?, bias?"};
   static constexpr Sym body(const auto& given, const auto& mean, const auto& var, const auto& weight, const auto& bias, const Options& o) {
     if (!detail::need_rank(given, 2, max_rank, info.name)) return given;
     const auto x = detail::need_real(given, info.name);

@@ -29,7 +29,7 @@ struct SizeOption {
 
   constexpr SizeOption() = default;
   constexpr SizeOption(std::integral auto n) : value(static_cast<std::int64_t>(n)), extent(within(value)) {}
-  constexpr SizeOption(const Size& n) : value(n.value()), extent(n.is_expression() ? n.extent() : Extent(within(value))) {}
+  constexpr SizeOption(const Size& n) : value(n.hint()), extent(n.is_expression() ? n.extent() : Extent(within(value))) {}
   constexpr bool operator==(const SizeOption&) const = default;
 
  private:

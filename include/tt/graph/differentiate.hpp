@@ -304,7 +304,8 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
     case Op::bitcast:
       g.fail({.mistake = Mistake::not_differentiable, .op = name(n.op)});
       break;
-    default: break;  // floor, round, comparisons, detach: nothing flows
+    case Op::floor: case Op::ceil: case Op::round: case Op::trunc: out[0] = g.broadcast_to(number(0), g[a].shape); break;
+    default: break;  // comparisons, detach: nothing flows
   }
 }
 

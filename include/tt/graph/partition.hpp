@@ -66,13 +66,31 @@ constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int
   joint.depends = detail::depends_on(g, with_respect_to);
   return joint;
 }
-/// Only the adjoints: what computes everything anew from the inputs.
-constexpr Graph derivative_of(JointGraph joint) {
-  Graph& g = joint.graph;
-  const Vec<int> outputs = g.outputs;
-  g.clear_outputs();
-  for (int k = joint.results; k < outputs.size(); ++k) g.output(outputs[k]);
-  return canonical(g);
+/// Only the adjoints: what computes everything anew from the inputs, or, `by_results`, from the results too: further inputs, one each.
+constexpr Graph derivative_of(const JointGraph& joint, bool by_results = false) {
+  const Graph& g = joint.graph;
+  Graph r = Graph::like(g);
+  Vec<int> map(g.size(), -1);
+  for (int i : g.inputs) map[i] = r.input_like(g, i);
+  for (int k = 0; by_results && k < joint.results; ++k) {
+    const int i = g.outputs[k], given = r.input(g[i].dtype, g[i].shape);
+    if (map[i] < 0) map[i] = given;
+  }
+  Vec<int> adjoints;
+  for (int k = joint.results; k < g.outputs.size(); ++k) adjoints.push_back(g.outputs[k]);
+  Vec<char> state(g.size(), 0);
+  for (int i = 0; i < g.size(); ++i) state[i] = map[i] < 0 ? 0 : 2;
+  for (int i : post_order(g, adjoints, static_cast<Vec<char>&&>(state)))
+    if (map[i] < 0) map[i] = r.intern(g[i], g, mapped(g.operands(i), map));
+  for (int i : adjoints) r.output(map[i]);
+  return canonical(r);
+}
+/// Of the first `count` inputs those that an output needs.
+constexpr BitSet inputs_read(const Graph& g, int count) {
+  BitSet read;
+  for (int i : post_order(g, g.outputs))
+    if (g[i].op == Op::input && g[i].attribute < count) read.set(static_cast<int>(g[i].attribute));
+  return read;
 }
 
 /// A joint graph in two.

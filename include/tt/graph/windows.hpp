@@ -249,7 +249,7 @@ constexpr int depthwise_convolution(Graph& g, int images, int weights, const Con
   return sum;
 }
 /// Of more terms a product is as fast where nothing is compiled, and along short rows everywhere.
-inline constexpr std::int64_t most_shifts = 9, shortest_shifted = 16;
+inline constexpr std::int64_t most_shifts = 49, shortest_shifted = 16;
 
 /// A convolution, where it is computed. `shifts`: where that is better than a product.
 constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute& c, bool shifts = true) {

@@ -217,13 +217,22 @@ TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
     }
     steps.push_back(static_cast<jit::ReplayStep&&>(s));
   }
-  return [g, steps](const std::vector<Tensor>& given) {
+  Vec<int> effects, before;  // these come in the program's order
+  for (int i = 0; i < g.size(); ++i)
+    if (g[i].op == Op::call && g[i].def->info.effect) effects.push_back(i);
+  std::sort(effects.begin(), effects.end(), [&](int a, int b) { return g[a].identity < g[b].identity; });
+  for (int k = 1; k < effects.size(); ++k) {
+    before.push_back(effects[k]);
+    before.push_back(effects[k - 1]);
+  }
+  const Vec<int> order = post_order(g, g.outputs, Vec<char>(g.size(), 0), before);
+  return [g, steps, order](const std::vector<Tensor>& given) {
     SymbolValues sizes;
     const std::vector<Tensor> dense = jit::fitting(g, given, sizes);
     std::vector<Tensor> value(steps.size()), out;
     for (int k = 0; k < g.inputs.size(); ++k) value[static_cast<std::size_t>(g.inputs[k])] = dense[static_cast<std::size_t>(k)];
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const jit::ReplayStep& s = steps[i];
+    for (const int i : order) {
+      const jit::ReplayStep& s = steps[static_cast<std::size_t>(i)];
       if (!s.function) continue;
       SmallVec<const Tensor*, 4> tensor;
       for (int o : s.operands) tensor.push_back(&value[static_cast<std::size_t>(o)]);

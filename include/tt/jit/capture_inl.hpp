@@ -326,6 +326,7 @@ inline Tensor copy_as_it_lies(const Tensor& t, SourceLine at) {
 /// A fresh Tensor whose axes stand as they lie becomes one with each in its place.
 inline void put_axes_in_order(Tensor& t, const SmallVec<int, 8>& axis, SourceLine at) {
   const detail::TensorImpl& lies = t.impl();
+  const autograd::StepMode mode(true);  // a result of steps that were on the tape, wherever the graph ends
   std::int64_t place[max_rank], strides[max_rank];
   Shape shape = lies.shape;
   for (int d = 0; d < axis.size(); ++d) {
@@ -363,7 +364,12 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
     if (static_cast<int>(made.size()) != e.function->outputs())
       TT_THROW(Error(Text("tt::compile: ") << name << ": the backend gave " << static_cast<int>(made.size()) << " Tensors, the graph has "
                      << e.function->outputs() << " outputs." << at));
-    for (std::size_t k = 0; k < made.size(); ++k) out[k] = made[k];
+    for (std::size_t k = 0; k < made.size(); ++k) {  // each in memory of its own, as a program's outputs are
+      bool shared = false;
+      for (int j = 0; j < argument.count(); ++j) shared = shared || made[k].shares_storage(*tensor[j]);
+      for (std::size_t j = 0; j < k; ++j) shared = shared || made[k].shares_storage(made[j]);
+      out[k] = shared ? made[k].clone() : made[k];
+    }
   } else if (argument.may_have_tangents) {
     if (!updated.empty()) TT_THROW(Error(Text("tt::") << name << ": the graph changes an argument, and has no tangents then. Call the function itself?" << at));
     autograd::run_on_duals(*e.function, e.function, symbols, name, at, tensor.data(), argument.count(), out);

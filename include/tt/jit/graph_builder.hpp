@@ -76,7 +76,7 @@ class GraphBuilder {
       return n;
     };
     Shape s;
-    for (std::int64_t n : sizes.values()) s.push_back(extent_of(n));
+    for (std::int64_t n : sizes.hints()) s.push_back(extent_of(n));
     return s;
   }
 
@@ -186,7 +186,7 @@ class GraphBuilder {
       Extent others = 1, q;
       for (int j = 0; j < to.rank; ++j)
         if (j != k) others = others * to[j];
-      if (divide(from.size(), others, q) && q.value(values) == sizes.value(k)) to.set(k, q);
+      if (divide(from.size(), others, q) && q.value(values) == sizes.hint(k)) to.set(k, q);
     }
     return to;
   }

@@ -232,7 +232,14 @@ class Recorder : public detail::CaptureMode {
   int known_value(const Tensor& t) const {
     return t.impl().trace_id >= 0 ? static_cast<int>(t.impl().trace_id) : list_->find(&t.impl());
   }
-  /// The same; that of one from outside if there is none.
+  /// Throws Error for variables of a gradient that the function asks for, and views of these: the tape's leaves must not change either.
+  void check_no_leaf(const Tensor& target, SourceLine at) const {
+    const int value = known_value(target);
+    if (value < 0 || !DispatchState::of_this_thread().grad_enabled) return;
+    const int root = list_->value(value).root, step = list_->value(root < 0 ? value : root).step;
+    if (step >= 0 && list_->step(step).kind == StepKind::variable) autograd::refuse_change(root < 0 ? "a leaf" : "a view of a leaf", at);
+  }
+  /// known_value(t); that of one from outside if there is none.
   int value_of(const Tensor& t, SourceLine at = {}) {
     if (is_recorded(t, at)) return static_cast<int>(t.impl().trace_id);
     const int known = list_->find(&t.impl());

@@ -220,6 +220,7 @@ inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at
 // ---- in place
 
 inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
+  check_no_leaf(target, at);
   const bool recorded = is_recorded(target, at);
   if (!recorded && is_foreign(target)) refuse_foreign(target, at);
   const char* why = nullptr;
@@ -342,7 +343,10 @@ inline bool SegmentRecorder::gradients(const Tensor& value, const Tensor* variab
 // ---- running what was recorded
 
 inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
-  if (from.impl().uses.load(std::memory_order_relaxed) > 1) from = from.clone();  // somebody else's too
+  if (from.impl().uses.load(std::memory_order_relaxed) > 1) {  // somebody else's too
+    const autograd::StepMode mode(true);
+    from = from.clone();
+  }
   detail::TensorImpl &to = recorded.impl(), &f = from.impl();
   std::swap(to.storage, f.storage);
   autograd::swap_histories(to, f);

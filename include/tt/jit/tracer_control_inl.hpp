@@ -31,6 +31,7 @@ inline Tensor Tracer::region_input(const Tensor& t, bool row) {
   const int id = builder_.variable(builder_.graph.constant(t.dtype(), 0, own));
   regions_.current().inputs.push_back(id);
   Tensor stand_in = tensor_of(add_node(id));
+  if (!t.impl().contiguous) stand_in.impl().set_strided(Shape(stand_in.impl().shape), t.impl().stride + (row ? 1 : 0));
   stand_in.impl().requires_grad = t.impl().requires_grad;
   if (t.impl().requires_grad) sources_.push_back(id);
   return stand_in;

@@ -20,7 +20,9 @@ class Tracer final : public Recorder {
   // What a RecordingRun does.
   Tensor next() { return stand_in_[static_cast<std::size_t>(next_++)]; }
   void returned(Tensor& t) {
-    give(t, returned_++);
+    if (t.defined() || !options_.shares) give(t, returned_);
+    else results_.list.push_back({.result = returned_});
+    ++returned_;
     t = Tensor();
   }
   void left(const Tensor& t, bool constant);
@@ -76,6 +78,7 @@ class Tracer final : public Recorder {
     v.impl().set_strided(Shape(v.impl().shape), t.impl().stride);
     v.impl().requires_grad = true;
     sources_.push_back(id_of(v));
+    if (t.impl().requires_grad) on_tape_.push_back(v.impl().trace_id);
     return v;
   }
   bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override {
@@ -83,6 +86,9 @@ class Tracer final : public Recorder {
     for (int k = 0; k < count; ++k) check_scope(variables[k], {});
     list_gradients(value, variables, count);
     record_last(result);
+    bool required = false;
+    for (int k = 0; k < count; ++k) required = required || std::find(on_tape_.begin(), on_tape_.end(), variables[k].impl().trace_id) != on_tape_.end();
+    for (int k = 0; k < count; ++k) result[k].impl().requires_grad = required && state().grad_enabled;
     return true;
   }
 
@@ -109,6 +115,7 @@ class Tracer final : public Recorder {
   GraphBuilder builder_;
   BodyRegions regions_;
   Vec<int> sources_;  ///< nodes that require a gradient, and what hangs on them does
+  std::vector<std::int64_t> on_tape_;  ///< variables of gradients whose Tensors require one: so do these gradients
   const char* name_;
   const TracerOptions options_;
   const Arguments& argument_;
@@ -298,6 +305,7 @@ inline Extent Tracer::size_of(const Tensor& t, int axis) {
 
 inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
   detail::TensorImpl& impl = target.impl();
+  check_no_leaf(target, at);
   if (regions_.any_open() && !is_of_body(target)) stop(target, op, at);
   if (detail::is_changed_off_tape(target)) stop(target, op, at);
   if (known_value(target) < 0) {  // neither recorded nor held

@@ -15,6 +15,7 @@
 #include "tt/functional/view_ops.hpp"
 #include "tt/graph/batch.hpp"
 #include "tt/jit/compile.hpp"
+#include "tt/jit/shared_arguments.hpp"
 
 namespace tt {
 
@@ -64,6 +65,8 @@ class VmapCall {
     for (const Tensor* t : examples_)
       if (t->impl().shape.code[0] != examples_[0]->impl().shape.code[0])
         TT_THROW(Error(Text("tt::vmap: numbers of examples differ: ") << examples_[0]->impl().shape[0] << " and " << t->impl().shape[0] << "." << at));
+    if (options_.in_dims.size() > sizeof...(A))
+      TT_THROW(Error(Text("tt::vmap: ") << options_.in_dims.size() << " in_dims for " << sizeof...(A) << (sizeof...(A) == 1 ? " argument." : " arguments.") << at));
     if (examples_.empty()) TT_THROW(Error(Text("tt::vmap: no argument has examples. Give one of them an axis in in_dims?") << at));
   }
   R run() {
@@ -95,16 +98,29 @@ class VmapCall {
       examples_.push_back(&t);
     });
   }
-  /// The arguments with f(each Tensor) in place of batches.
-  template <class G>
-  std::tuple<A...> examples(const G& g) const {
+  /// The arguments with g(each Tensor) in place of batches, and h(each Tensor) in place of others.
+  template <class G, class H>
+  std::tuple<A...> examples(const G& g, const H& h) const {
     std::tuple<A...> all = given_;
     int k = 0;
     const auto one = [&](auto& x) {
       if (mapped_[k++]) x = with_leaves(x, g);
+      else if constexpr (has_leaves<std::remove_cvref_t<decltype(x)>>()) x = with_leaves(x, h);
     };
     std::apply([&](auto&... x) { (one(x), ...); }, all);
     return all;
+  }
+  template <class G>
+  std::tuple<A...> examples(const G& g) const {
+    return examples(g, [](const Tensor& t) { return t; });
+  }
+  SharedArguments shared_arguments() const {
+    SharedArguments shared;
+    (void)examples([](const Tensor& t) { return t; }, [&](const Tensor& t) {
+      if (t.defined()) shared.add(t);
+      return t;
+    });
+    return shared;
   }
   /// Randomness while examples run.
   struct Draws {
@@ -141,11 +157,13 @@ class VmapCall {
     for (const bool mapped : mapped_) own.in_dims.push_back(mapped ? InDim(0) : InDim(none));
     std::vector<std::vector<Tensor>> parts;
     R like{};
+    SharedArguments shared = shared_arguments();
     std::unique_ptr<Draws> draws;  // of which every chunk has the same
     if (options_.randomness == "same") draws = std::make_unique<Draws>(options_.randomness, at_);
     for (std::int64_t begin = 0; begin < n; begin += options_.chunk_size) {
       const std::int64_t end = begin + options_.chunk_size < n ? begin + options_.chunk_size : n;
-      R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }));
+      R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }, std::ref(shared)));
+      shared.check(at_);
       const std::vector<const Tensor*> leaves = leaves_of(part);
       parts.resize(leaves.size());
       for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
@@ -195,12 +213,13 @@ class VmapCall {
     const std::int64_t n = examples_[0]->impl().shape.code[0];
     if (n == 0) TT_THROW(Error(Text("tt::vmap: there is no example.") << at_));
     std::vector<std::vector<Tensor>> parts;
+    SharedArguments shared = n > 1 ? shared_arguments() : SharedArguments();
+    const auto common = [&](const Tensor& t) { return n > 1 ? shared(t) : t; };
     R like{};
     for (std::int64_t row = 0; row < n; ++row) {
-      R result = std::apply(f_, examples([&](const Tensor& t) {
-        return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_));
-      }));
+      R result = std::apply(f_, examples([&](const Tensor& t) { return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_)); }, common));
       if (row == 0) check_results(result);
+      shared.check(at_);
       const std::vector<const Tensor*> leaves = leaves_of(result);
       parts.resize(leaves.size());
       for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
@@ -286,8 +305,8 @@ void check_tangents(const char* op, const A& primals, const A& tangents, SourceL
   const std::vector<const Tensor*> x = leaves_of(primals), along = leaves_of(tangents);
   for (std::size_t k = 0; k < x.size(); ++k)
     if (k >= along.size() || along[k]->dtype() != x[k]->dtype() || !(along[k]->impl().shape == x[k]->impl().shape))
-      TT_THROW(Error(Text("tt::") << op << ": tangents are not like what they are tangents of: " << (k < along.size() ? along[k]->impl().shape : Shape{}) << " for " << x[k]->shape() << "."
-                                  << at));
+      TT_THROW(Error(Text("tt::") << op << ": tangents are not like what they are tangents of: " << (k < along.size() ? name(along[k]->dtype()) : "nothing") << ' '
+                                  << (k < along.size() ? along[k]->impl().shape : Shape{}) << " for " << name(x[k]->dtype()) << ' ' << x[k]->shape() << "." << at));
 }
 template <class F>
 struct JvpRun {

@@ -9,6 +9,7 @@ namespace tt {
 struct Relu {
   static constexpr OpInfo info{.name = "relu", .domain = Domain::number};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x <= 0, 0, x); }
+  static constexpr auto derivative(auto, auto y, auto grad) { return where(y <= 0, 0, grad); }
 };
 /// max(x, 0), elementwise. NaN stays NaN; the gradient at 0 is 0.
 template <Value A>
