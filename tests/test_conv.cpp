@@ -254,7 +254,7 @@ template <int Size>
 struct Depthwise {
   static constexpr Graph record() {
     Graph g;
-    const Sym x = input(g, {2, 4, 13, 45}), w = input(g, {4, 1, Size, Size}), b = input(g, {4});
+    const Sym x = input(g, {2, 4, 17, 45}), w = input(g, {4, 1, Size, Size}), b = input(g, {4});
     output(tt::relu(tt::conv2d<Conv2dOptions{.stride = {1, 2}, .dilation = {2, 1}, .groups = 4}>(x, w, b)));
     return g;
   }
@@ -273,7 +273,9 @@ TEST_CASE("windows are never written out: a convolution is one kernel, on device
   CHECK(tt::make_plan(Depthwise<3>::record()).kernels.size() == 1);
   CHECK(tt::make_plan(Depthwise<3>::record()).kernels[0].kind == tt::KernelKind::rows);
   CHECK(tt::make_plan(Depthwise<3>::record(), {.transposed = tt::Transposed::as_it_lies}).kernels[0].kind == tt::KernelKind::matmul);
-  CHECK(tt::make_plan(Depthwise<6>::record()).kernels[0].kind == tt::KernelKind::matmul);
+  CHECK(tt::make_plan(Depthwise<6>::record()).kernels[0].kind == tt::KernelKind::rows);
+  CHECK(tt::make_plan(Depthwise<8>::record()).kernels[0].kind == tt::KernelKind::matmul);
+  static_assert(tt::make_plan(Depthwise<6>::record()).kernels[0].kind == tt::KernelKind::matmul);  // of few nodes
   check<Depthwise<3>>();
   check<Depthwise<6>>();
   check<Grouped<3, 2>>();

@@ -248,13 +248,14 @@ constexpr int depthwise_convolution(Graph& g, int images, int weights, const Con
   }
   return sum;
 }
-/// Of more terms a product is as fast where nothing is compiled, and along short rows everywhere.
-inline constexpr std::int64_t most_shifts = 49, shortest_shifted = 16;
+/// Along short rows a product is as fast. Each term is some nodes, of which programs of Arrays have room for a few hundred.
+inline constexpr std::int64_t most_shifts = 49, most_static_shifts = 9, shortest_shifted = 16;
 
 /// A convolution, where it is computed. `shifts`: where that is better than a product.
 constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute& c, bool shifts = true) {
   const ConvExtents e(g[images].shape, g[weights].shape, c);
-  if (shifts && e.groups > 1 && e.group_in == Extent(1) && e.group_out == Extent(1) && e.rows * e.columns <= most_shifts &&
+  if (shifts && e.groups > 1 && e.group_in == Extent(1) && e.group_out == Extent(1) &&
+      e.rows * e.columns <= (std::is_constant_evaluated() ? most_static_shifts : most_shifts) &&
       (!e.out_width.is_constant() || e.out_width.code >= shortest_shifted))
     return depthwise_convolution(g, images, weights, e, c);
   const int r = g.matmul(weight_matrix(g, weights, e), window_matrix(g, images, e, c));
