@@ -113,7 +113,8 @@ inline const TapeNodeKind function_kind{
     },
     [](TapeNode& base, int result, const Tensor& from) {
       auto& n = static_cast<FunctionNode&>(base);
-      if (PackedArgument& kept = n.saved()[n.arguments + result]; n.keeps_results && kept.form != PackedArgument::Form::shape) kept.keep_tangent(from);
+      if (!n.keeps_results) return;
+      if (PackedArgument& kept = n.saved()[n.arguments + result]; kept.form != PackedArgument::Form::shape) kept.keep_tangent(from);
     }};
 inline FunctionNode* make_function_node(const Call& c, int saved, int extents) {
   const int attributes = c.attrs().size();

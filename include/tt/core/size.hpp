@@ -29,6 +29,7 @@ class Size {
     if (capture_ != 0) [[unlikely]] guard(*this, value_, value_);
     return value_;
   }
+  /// The same as the conversion: in a captured function the number is looked at.
   constexpr std::int64_t value() const { return *this; }
   /// For those who hand both on: the number in this call, and what it is an expression of while it is captured (else the number).
   constexpr std::int64_t hint() const { return value_; }

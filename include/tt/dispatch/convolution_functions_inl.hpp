@@ -6,6 +6,25 @@
 #include "tt/dispatch/network_functions.hpp"
 
 namespace tt {
+namespace detail {
+/// A number for each channel, in front of so many axes.
+template <class = void>
+Tensor with_bias(const Tensor& r, const Tensor& bias, int axes, SourceLine at) {
+  if (!bias.defined()) return r;
+  IntList channels{bias.size(0, at)};
+  for (int k = 0; k < axes; ++k) channels.push_back(1);
+  return r + bias.reshape(channels, at);
+}
+/// So many zeros behind an axis.
+template <class = void>
+Tensor zeros_behind(const Tensor& x, int axis, std::int64_t count, SourceLine at) {
+  IntList behind;
+  for (int d = x.dim(); d > axis + 1; --d) behind.push_back(0), behind.push_back(0);
+  behind.push_back(0);
+  behind.push_back(count);
+  return tt::pad(x, behind, 0, at);
+}
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
   const int axes = weight.dim() - 2;
   if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv", "images and weights are of other ranks", given, at);
@@ -33,7 +52,7 @@ TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight,
       r = r.defined() ? r + part : part;
     }
     r = r.reshape({batch, count, r.size(1, at), r.size(2, at), r.size(3, at)}, at).transpose(1, 2, at);
-    if (bias.defined()) r = r + bias.reshape({bias.size(0, at), 1, 1, 1}, at);
+    r = detail::with_bias(r, bias, axes, at);
   }
   return given.dim() == axes + 1 ? r.squeeze(0, at) : r;
 }
@@ -124,13 +143,7 @@ Tensor cut_out(Tensor r, const IntList& first, const IntList& count, SourceLine 
   for (int k = 0; k < first.size(); ++k) {
     const int axis = r.dim() - first.size() + k;
     const std::int64_t missing = first[k] + count[k] - r.size(axis, at);
-    if (missing > 0) {
-      IntList behind;
-      for (int d = r.dim(); d > axis + 1; --d) behind.push_back(0), behind.push_back(0);
-      behind.push_back(0);
-      behind.push_back(missing);
-      r = tt::pad(r, behind, 0, at);
-    }
+    if (missing > 0) r = zeros_behind(r, axis, missing, at);
     r = r.slice(axis, first[k], first[k] + count[k], 1, at);
   }
   return r;
@@ -164,12 +177,7 @@ TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tenso
       count.push_back((x.size(2 + k, at) - 1) * detail::each_axis(stride, k, 1) - 2 * detail::each_axis(padding, k, 0) + weight.size(2 + k, at) + detail::each_axis(output_padding, k, 0));
       if (Size(count[k]) < Size(1)) detail::refuse("conv_transpose", "the padding leaves nothing", given, at);
     }
-    Tensor r = detail::cut_out(detail::TransposedPhases(x, weight, stride, groups, at).run(), first, count, at);
-    if (bias.defined()) {
-      IntList channels{bias.size(0, at)};
-      for (int k = 0; k < axes; ++k) channels.push_back(1);
-      r = r + bias.reshape(channels, at);
-    }
+    const Tensor r = detail::with_bias(detail::cut_out(detail::TransposedPhases(x, weight, stride, groups, at).run(), first, count, at), bias, axes, at);
     return given.dim() == axes + 1 ? r.squeeze(0, at) : r;
   }
   // zeros between elements, and around them as much as the windows reach
@@ -183,12 +191,8 @@ TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tenso
         apart.push_back(x.size(j, at));
         if (j == a) apart.push_back(1);
       }
-      IntList zeros_behind;
-      for (int j = x.dim(); j > a + 1; --j) zeros_behind.push_back(0), zeros_behind.push_back(0);
-      zeros_behind.push_back(0);
-      zeros_behind.push_back(s - 1);
       to[a] = n * s;
-      x = tt::pad(x.reshape(apart, at), zeros_behind, 0, at).reshape(to, at).slice(a, 0, (n - 1) * s + 1, 1, at);
+      x = detail::zeros_behind(x.reshape(apart, at), a + 1, s - 1, at).reshape(to, at).slice(a, 0, (n - 1) * s + 1, 1, at);
     }
   }
   for (int k = axes - 1; k >= 0; --k) {

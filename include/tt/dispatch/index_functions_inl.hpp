@@ -126,6 +126,7 @@ Tensor index_over(const Tensor& index, int d, const Tensor& source, SourceLine a
   for (int k = 0; k < source.dim(); ++k) to.push_back(k == d ? index.numel(at) : Size(1));
   return index.reshape(to, at).expand(source.shape(at), at);
 }
+inline bool is_mask(const Tensor& t) { return t.dtype() == DType::boolean || t.dtype() == DType::u8; }
 /// Indices as places in `x` as a vector of what they name: with_places(x moved so that indexed axes come first, places, shape of the result).
 template <class = void>
 struct Places {
@@ -136,7 +137,7 @@ struct Places {
   Places(const Tensor& x, TensorSpan given, const char* op, SourceLine at) {
     TensorList all;
     for (const Tensor& t : given) {
-      if (t.defined() && (t.dtype() == DType::boolean || t.dtype() == DType::u8)) {
+      if (t.defined() && is_mask(t)) {
         if (t.dim() == 0) TT_THROW(Error(Text("tt::") << op << ": a mask has no axes." << at));
         for (int k = 0; k < t.dim(); ++k)
           if (const int axis = static_cast<int>(all.size()) + k; axis < x.dim() && t.size(k, at) != x.size(axis, at))
@@ -300,7 +301,6 @@ struct IndexedView {
   TensorList tensors;
   bool has_tensors = false;
 };
-inline bool is_mask(const Tensor& t) { return t.dtype() == DType::boolean || t.dtype() == DType::u8; }
 /// `written`: what is to be written to is needed.
 template <class = void>
 IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, bool written, SourceLine at) {
@@ -338,10 +338,9 @@ IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, boo
             break;
           }
           if (!written) {
-            const Tensor place[] = {i.tensor.reshape({1}, at)};
-            TensorList before(static_cast<std::size_t>(axis));
-            before.push_back(place[0]);
-            r.view = tt::index(r.view, before, at).squeeze(axis, at);
+            TensorList places(static_cast<std::size_t>(axis));  // whole axes before it
+            places.push_back(i.tensor.reshape({1}, at));
+            r.view = tt::index(r.view, places, at).squeeze(axis, at);
             break;
           }
         }
@@ -402,7 +401,7 @@ TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const T
   TensorList all(indices.begin(), indices.end());
   std::vector<bool> is_indexed;
   for (const Tensor& t : all)
-    for (int k = 0; k < (t.defined() && (t.dtype() == DType::boolean || t.dtype() == DType::u8) ? t.dim() : 1); ++k) is_indexed.push_back(t.defined());
+    for (int k = 0; k < (t.defined() && detail::is_mask(t) ? t.dim() : 1); ++k) is_indexed.push_back(t.defined());
   int others = p.indexed;
   for (int k = 0; k < x.dim(); ++k) back.push_back(k < static_cast<int>(is_indexed.size()) && is_indexed[static_cast<std::size_t>(k)] ? seen++ : others++);
   return r.permute(back, at);

@@ -106,6 +106,11 @@ Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
   if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, recorded_seed(at));
   return call_structured<Fn>(at, x, g.next_seed(op, at));
 }
+/// Throws Error unless the dtype holds all whole numbers from `low` to below `high`.
+inline void need_bounds(DType d, std::int64_t low, std::int64_t high, const char* op, SourceLine at) {
+  for (const std::int64_t n : {low, high - 1})
+    if (!holds(d, n)) need_in_range(d, static_cast<double>(n), op, at);
+}
 inline void need_drawn_dtype(DType d, const char* op, SourceLine at) {
   if (!is_floating(d)) TT_THROW(Error(Text("tt::") << op << ": of " << name(d) << ". A floating dtype?" << at));
 }
@@ -142,8 +147,7 @@ Tensor randn_like(const Tensor& x, Generator& g = default_generator(), SourceLin
 template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   if (high <= low) TT_THROW(Error(Text("tt::randint: there is no number from ") << low << " to below " << high << "." << at));
-  for (const std::int64_t n : {low, high - 1})
-    if (!holds(o.dtype, n)) detail::need_in_range(o.dtype, static_cast<double>(n), "randint", at);
+  detail::need_bounds(o.dtype, low, high, "randint", at);
   const Tensor u = detail::draw<RandLike>(shape, g, {.dtype = DType::f64, .device = o.device}, "randint", at);
   return call_with<RandintFrom>(at, {low, static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low))}, u).to(o.dtype, at);
 }
@@ -233,8 +237,7 @@ template <class> Tensor& Tensor::log_normal_(double mean, double std, SourceLine
 template <class> Tensor& Tensor::cauchy_(double median, double sigma, Generator& g, SourceLine at) { return detail::need_drawn_dtype(dtype(), "cauchy_", at), copy_(detail::cauchy_like(*this, median, sigma, g, at), at); }
 template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine at) { return cauchy_(median, sigma, default_generator(), at); }
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, Generator& g, SourceLine at) {
-  for (const std::int64_t n : {from, to - 1})
-    if (!holds(dtype(), n)) detail::need_in_range(dtype(), static_cast<double>(n), "random_", at);
+  detail::need_bounds(dtype(), from, to, "random_", at);
   return copy_(randint(from, to, shape(at), g, detail::on_device(DType::i64, device()), at), at);
 }
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) { return random_(from, to, default_generator(), at); }

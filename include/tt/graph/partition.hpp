@@ -80,8 +80,7 @@ constexpr Graph derivative_of(const JointGraph& joint, bool by_results = false) 
   for (int k = joint.results; k < g.outputs.size(); ++k) adjoints.push_back(g.outputs[k]);
   Vec<char> state(g.size(), 0);
   for (int i = 0; i < g.size(); ++i) state[i] = map[i] < 0 ? 0 : 2;
-  for (int i : post_order(g, adjoints, static_cast<Vec<char>&&>(state)))
-    if (map[i] < 0) map[i] = r.intern(g[i], g, mapped(g.operands(i), map));
+  for (int i : post_order(g, adjoints, static_cast<Vec<char>&&>(state))) map[i] = r.intern(g[i], g, mapped(g.operands(i), map));
   for (int i : adjoints) r.output(map[i]);
   return canonical(r);
 }

@@ -15,9 +15,9 @@ class SharedArguments {
     const NoGrad off;
     all_.push_back({t, t.clone(), t.version(), t.impl().trace_id});
   }
-  /// What stands for the next Tensor in this run.
+  /// What stands for the next Tensor in this run: itself, if none were added.
   Tensor operator()(const Tensor& t) {
-    if (!t.defined() || !all_[next_++].changed) return t;
+    if (!t.defined() || all_.empty() || !all_[next_++].changed) return t;
     return copies_.emplace_back(all_[next_ - 1].before.clone());
   }
   /// Behind each run. Throws Error if examples change something each in its own way, or what requires a gradient.

@@ -100,12 +100,12 @@ class VmapCall {
   }
   /// The arguments with g(each Tensor) in place of batches, and h(each Tensor) in place of others.
   template <class G, class H>
-  std::tuple<A...> examples(const G& g, const H& h) const {
+  std::tuple<A...> examples(const G& g, H&& h) const {
     std::tuple<A...> all = given_;
     int k = 0;
     const auto one = [&](auto& x) {
       if (mapped_[k++]) x = with_leaves(x, g);
-      else if constexpr (has_leaves<std::remove_cvref_t<decltype(x)>>()) x = with_leaves(x, h);
+      else if constexpr (has_leaves<std::remove_cvref_t<decltype(x)>>()) x = with_leaves(x, [&](const Tensor& t) { return h(t); });
     };
     std::apply([&](auto&... x) { (one(x), ...); }, all);
     return all;
@@ -162,7 +162,7 @@ class VmapCall {
     if (options_.randomness == "same") draws = std::make_unique<Draws>(options_.randomness, at_);
     for (std::int64_t begin = 0; begin < n; begin += options_.chunk_size) {
       const std::int64_t end = begin + options_.chunk_size < n ? begin + options_.chunk_size : n;
-      R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }, std::ref(shared)));
+      R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }, shared));
       shared.check(at_);
       const std::vector<const Tensor*> leaves = leaves_of(part);
       parts.resize(leaves.size());
@@ -214,10 +214,9 @@ class VmapCall {
     if (n == 0) TT_THROW(Error(Text("tt::vmap: there is no example.") << at_));
     std::vector<std::vector<Tensor>> parts;
     SharedArguments shared = n > 1 ? shared_arguments() : SharedArguments();
-    const auto common = [&](const Tensor& t) { return n > 1 ? shared(t) : t; };
     R like{};
     for (std::int64_t row = 0; row < n; ++row) {
-      R result = std::apply(f_, examples([&](const Tensor& t) { return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_)); }, common));
+      R result = std::apply(f_, examples([&](const Tensor& t) { return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_)); }, shared));
       if (row == 0) check_results(result);
       shared.check(at_);
       const std::vector<const Tensor*> leaves = leaves_of(result);
