@@ -700,6 +700,20 @@ struct WrongShape {
   static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x * 2; }
   static Tensors backward(tt::FunctionContext&, const Tensors& g) { return {g[0].sum()}; }
 };
+/// Whose backward differentiates, by what it saved: an argument or a result.
+template <bool Result>
+struct ByGradient {
+  static Tensor forward(tt::FunctionContext& context, const Tensor& x) {
+    const Tensor y = tt::sqrt(x);
+    context.save_for_backward({Result ? y : x});
+    return y;
+  }
+  static Tensors backward(tt::FunctionContext& context, const Tensors& g) {
+    const Tensor saved = context.saved[0];
+    if (Result) return {g[0] / tt::grad([](const Tensor& y) { return y.square().sum(); })(saved)};
+    return {g[0] * tt::grad([](const Tensor& x) { return tt::sqrt(x).sum(); })(saved)};
+  }
+};
 struct NoGradient {
   static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x * 2; }
   static Tensors backward(tt::FunctionContext&, const Tensors&) { return {Tensor()}; }
@@ -729,6 +743,17 @@ TEST_CASE("functions of one's own are part of the tape, of any order") {
   const Tensor nothing = f32_leaf({1, 2});
   tt::apply_function<NoGradient>(nothing).sum().backward();
   CHECK(!nothing.grad().defined());
+}
+
+TEST_CASE("a backward may differentiate what is on the tape of the pass that runs it") {
+  check("of an argument", [](const Tensors& v) { return tt::apply_function<ByGradient<false>>(v[0] * v[0] + 1); }, {leaf({3}, 1)});
+  check("of a result", [](const Tensors& v) { return tt::apply_function<ByGradient<true>>(v[0] * v[0] + 1); }, {leaf({3}, 1)});
+  const Tensor x = f32_leaf({1, 4});
+  const auto third = tt::grad([](const Tensor& a) {
+    return tt::grad([](const Tensor& b) { return tt::grad([](const Tensor& c) { return tt::apply_function<ByGradient<true>>(c).sum(); })(b).sum(); })(a).sum();
+  })(x.detach());
+  CHECK(numbers(third)[0] == doctest::Approx(0.375));
+  CHECK(numbers(third)[1] == doctest::Approx(0.375 / 32));
 }
 
 TEST_CASE("functions of one's own that are wrong say so") {

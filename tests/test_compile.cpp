@@ -634,6 +634,11 @@ TEST_CASE("labels that are no class are an error compiled too") {
   refuses("cross_entropy", [](const Tensor& x, const Tensor& y) { return tt::vmap([](const Tensor& row, const Tensor& label) { return tt::cross_entropy(row, label); })(x, y); });
   const auto ignores = tt::compile([](const Tensor& x, const Tensor& y) { return tt::cross_entropy(x, y, Tensor(), 9); });
   CHECK(same_bits(ignores(uniform({2, 3}, 1), tt::tensor({1, 9})), tt::cross_entropy(uniform({2, 3}, 1), tt::tensor({1, 9}), Tensor(), 9)));
+  // Labels that do not lie dense, as a column of a table.
+  const auto loss = tt::compile([](const Tensor& x, const Tensor& y) { return tt::cross_entropy(x, y); });
+  const Tensor column = tt::tensor({2, 9, 0, 9, 1, 9}).reshape({3, 2}).select(1, 0), image = tt::tensor({2, 0, 1, 0, 1, 2}).reshape({1, 3, 2}).transpose(1, 2);
+  for (int k = 0; k < 3; ++k) CHECK(same_bits(loss(uniform({3, 3}, k), column), tt::cross_entropy(uniform({3, 3}, k), column)));
+  CHECK(same_bits(loss(uniform({1, 3, 2, 3}, 1), image), tt::cross_entropy(uniform({1, 3, 2, 3}, 1), image)));
 }
 
 TEST_CASE("arguments that share memory") {

@@ -299,6 +299,17 @@ TEST_CASE("calls by name take positional and named values") {
   CHECK(tt::call("expand", {x, List{2, 2, 3}}).shape() == tt::Shape{2, 2, 3});
   CHECK(tt::call("to", {x, DType::i32}).dtype() == DType::i32);
   CHECK(tt::call("to", {x}, {{"dtype", DType::f64}}).dtype() == DType::f64);
+  CHECK(tt::call("to", {x, "cpu", DType::f64, false, true}).dtype() == DType::f64);
+  CHECK(!tt::call("to", {x, "cpu"}, {{"copy", true}}).shares_storage(x));
+  CHECK(tt::call("to", {x, "cpu"}).shares_storage(x));
+  // PyTorch's and NumPy's other names of arguments
+  CHECK(numbers(tt::call("sum", {}, {{"x", x}, {"axis", 1}, {"keepdims", true}})) == Numbers{6, 15});
+  CHECK(numbers(tt::call("dot", {x[0]}, {{"tensor", x[1]}})) == Numbers{32});
+  CHECK(numbers(tt::call("add", {}, {{"x1", x}, {"x2", 1}})) == numbers(x + 1));
+  CHECK(numbers(tt::call("logdet", {}, {{"input", tt::eye(2)}})) == Numbers{0});
+  CHECK(tt::call_results("tensor_split", {x}, {{"sections", 2}}).size() == 2);
+  CHECK(tt::call_results("tensor_split", {x}, {{"indices", List{1}}, {"axis", 1}}).size() == 2);
+  CHECK(numbers(tt::call("cholesky_solve", {}, {{"input", tt::ones({2, 1})}, {"input2", tt::eye(2)}})) == Numbers{1, 1});
   // promoted as by operators
   const Tensor one64 = tt::tensor(1.0, {.dtype = DType::f64}), yes = x < 9;
   CHECK(tt::call("add", {x, one64}).dtype() == (x + one64).dtype());
@@ -318,7 +329,7 @@ TEST_CASE("calls by name say what is wrong, and where") {
   CHECK(message([&] { tt::call("sum", {x, 0, 0.5}); }).starts_with("tt::call: sum: true or false is expected for keepdim"));
   CHECK(message([&] { tt::call("sum", {x, 0}, {{"dim", 1}}); }).starts_with("tt::call: sum: two values for dim"));
   CHECK(message([&] { tt::call("sum", {x}, {{"dim", 1}, {"dim", 0}}); }).starts_with("tt::call: sum: two values for dim"));
-  CHECK(message([&] { tt::call("sum", {x}, {{"axis", 1}}); }) == "tt::call: sum: no argument is called axis" + takes + at(__LINE__));
+  CHECK(message([&] { tt::call("sum", {x}, {{"along", 1}}); }) == "tt::call: sum: no argument is called along" + takes + at(__LINE__));
   CHECK(numbers(tt::call("leaky_relu", {x - 3})) == numbers(tt::leaky_relu(x - 3, 0.01)));
   CHECK(numbers(tt::call("leaky_relu", {x - 3}, {{"negative_slope", 0.5}})) == numbers(tt::leaky_relu(x - 3, 0.5)));
   CHECK(numbers(tt::call("elu", {x - 3})) == numbers(tt::elu(x - 3, 1.0)));

@@ -357,7 +357,9 @@ TEST_CASE("einsum is what its letters say") {
   const Tensor half = tt::tensor({300.0f, 300.0f}).to(DType::f16), opposite = tt::tensor({300.0f, -300.0f}).to(DType::f16);
   CHECK(tt::einsum("i,i->", {half, opposite}).item<float>() == 0);  // products are summed before they are rounded
   const Tensor whole = tt::arange(6).to(DType::i32).reshape({2, 3});
-  CHECK(tt::einsum("ij,i->i", {whole, tt::ones({2}, {.dtype = DType::i32})}).dtype() == DType::i32);
+  CHECK(tt::einsum("ij,i->i", {whole, tt::ones({2}, {.dtype = DType::i32})}).dtype() == DType::i64);  // a sum, of the first alone
+  CHECK(tt::einsum("ij,kj->ik", {whole, whole}).dtype() == DType::i32);
+  CHECK(numbers(tt::einsum("i,j->i", {tt::tensor({100, 100}).to(DType::i8), tt::tensor({1, 1}).to(DType::i8)}).to(DType::f64)) == Numbers{200, 200});
   CHECK(tt::einsum("ijm,jk->ik", {whole.reshape({1, 2, 3}), whole}).sum().item<std::int64_t>() == 3 * 3 + 12 * 12);
   CHECK(tt::allclose(tt::einsum("...ij,...jk->...ik", {a, b}), tt::matmul(a, b)));
   CHECK(tt::allclose(tt::einsum("...ij,jk->k...", {a, b.index({0})}), tt::matmul(a, b.index({0})).sum(1).t()));
@@ -389,6 +391,9 @@ TEST_CASE("second derivatives flow through kernels") {
   CHECK(twice([](const std::vector<Tensor>& t) { return tt::prod(t[0], 1); }));
   CHECK(twice([](const std::vector<Tensor>& t) { return tt::prod(t[0]); }));
   CHECK(twice([](const std::vector<Tensor>& t) { return tt::logcumsumexp(t[0], 0); }));
+  const Tensor far = tt::tensor({0.0, 1000.0, 900.0}, DType::f64).requires_grad_();  // exp of what lies behind the last element is none of the sum's
+  const Tensor once = tt::grad({tt::logcumsumexp(far, 0).sum()}, {far}, {}, true, true)[0];
+  CHECK(tt::allclose(tt::grad({(once * tt::tensor({1.0, 2.0, 3.0}, DType::f64)).sum()}, {far})[0], tt::zeros({3}, DType::f64)));
   CHECK(twice([](const std::vector<Tensor>& t) { return tt::group_norm(t[0].reshape({1, 2, 3}), 2); }));
   CHECK(twice([](const std::vector<Tensor>& t) { return tt::scaled_dot_product_attention(t[0], t[0] * 0.5, t[0] + 1); }));
 }

@@ -51,6 +51,37 @@ class LeafTable {
   }
 };
 
+/// Keeps the notes of an enclosing pass in nodes while a nested one, run by a node's backward, uses them, and restores them at its end.
+class OuterNotes {
+ public:
+  OuterNotes() = default;
+  OuterNotes(const OuterNotes&) = delete;
+  ~OuterNotes() {
+    --passes;
+    for (const Notes& o : notes_) {
+      o.node->seen_by = o.seen_by, o.node->needed = o.needed, o.node->placed = o.placed, o.node->pending = o.pending;
+      release(o.node);
+    }
+  }
+  void keep(TapeNode& n) {
+    if (!nested_) return;
+    notes_.push_back({&n, n.seen_by, n.needed, n.placed, n.pending});
+    n.retain();
+    n.pending = nullptr;
+  }
+
+ private:
+  struct Notes {
+    TapeNode* node;
+    std::uint64_t seen_by;
+    bool needed, placed;
+    Pending* pending;
+  };
+  inline static thread_local constinit int passes = 0;  ///< that run on this thread
+  std::vector<Notes> notes_;
+  const bool nested_ = passes++ > 0;
+};
+
 class BackwardPass {
  public:
   /// Keeps what arrives at an edge instead of letting it reach a leaf's grad.
@@ -90,6 +121,7 @@ class BackwardPass {
     if (!e.node || !needed(*e.node)) return;
     Pending*& waiting = pending_of(*e.node);
     Pending* p = waiting;
+    if (p && p->pass != this) refuse_other_pass();
     if (!p) {
       p = spare_.empty() ? new Pending : spare_.back();
       if (!spare_.empty()) spare_.pop_back();
@@ -124,12 +156,14 @@ class BackwardPass {
   std::vector<Pending*> at_leaves_, spare_;
   Pending* running_ = nullptr;
   LeafTable leaves_;
+  OuterNotes outer_;
 
+  [[noreturn]] static void refuse_other_pass() { TT_THROW(Error(Text("tt::backward: another thread runs a backward pass over this graph."))); }
   static bool is_leaf(const TapeNode& n) { return n.kind == &accumulate_kind; }
   Pending*& pending_of(TapeNode& n) { return is_leaf(n) ? leaves_[&n].pending : n.pending; }
   bool needed(const TapeNode& n) {
     if (is_leaf(n)) return !to_captures_ || leaves_[&n].captured;
-    if (n.seen_by != serial_) TT_THROW(Error(Text("tt::backward: a backward pass is already running over this graph.")));
+    if (n.seen_by != serial_) refuse_other_pass();
     return !to_captures_ || n.needed;
   }
   bool leads_on(const TapeNode& n) {
@@ -148,6 +182,7 @@ class BackwardPass {
     while (!stack.empty()) {
       TapeNode* const n = stack.back();
       if (n->seen_by != serial_) {
+        outer_.keep(*n);
         n->seen_by = serial_;
         n->needed = n->placed = false;
         for (int k = n->edges - 1; k >= 0; --k) push(n->edge[k].node);

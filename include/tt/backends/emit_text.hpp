@@ -420,21 +420,17 @@ class KernelText {
         else t << "((const " << c_type(x.dtype) << " *)tile)[i - col]";
         break;
       default: {
-        const DType from = is_logical(x.op) ? DType::boolean
-                           : x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) ? x.dtype
-                                                                                          : x.from;
+        const int operands[] = {x.a, x.b, x.c, x.d};
         Text o[4];
-        if (x.a >= 0) o[0] = reg(x.op == Op::where ? DType::boolean : from, x.a);
-        if (x.b >= 0) o[1] = reg(from, x.b);
-        if (x.c >= 0) o[2] = reg(from, x.c);
-        if (x.d >= 0) o[3] = reg(from, x.d);
+        for (int j = 0; j < 4; ++j)
+          if (operands[j] >= 0) o[j] = reg(operand_dtype(x, j), operands[j]);
         if (x.op == Op::call) t << call_text(x.attribute, x.dtype, o);
         else if (x.op == Op::neg && is_floating(x.dtype) && never_fma(i)) t << '-' << o[0];
         else if (x.op == Op::where && size_of(x.dtype) == 8 && !compared(i))
           t << "CHOOSE_" << name(x.dtype) << '(' << o[0] << ", " << o[1] << ", " << o[2] << ')';
         else if (rounds_ && is_cast(x, DType::f32, DType::f64)) t << "F64_F32(" << o[0] << ')';
         else {
-          for (DType narrow : {x.dtype, from})
+          for (DType narrow : {x.dtype, x.from})
             if (x.op == Op::cast && is_narrow_float(narrow)) need_conversions(narrow);
           t << c_expression(x.op, x.dtype, x.from, x.attribute, o[0], o[1], o[2]);
         }

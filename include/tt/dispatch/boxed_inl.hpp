@@ -107,6 +107,28 @@ inline BoxedValue default_value(const char* op, std::string_view type, std::stri
   TT_THROW(Error(Text("tt::call: ") << op << ": a default of its schema is of another type."));
 }
 
+/// Where the argument is that a call names, or -1. PyTorch takes further names: the first Tensor of every function is `input`, whatever its documentation says,
+/// and NumPy's names stand for its own.
+inline int place_of_argument(std::string_view schema, std::string_view called) {
+  struct OtherName {
+    std::string_view name;
+    int place;                    ///< of the operand, or -1: the one called so
+    std::string_view argument{};
+  };
+  static constexpr OtherName others[] = {{"input", 0}, {"x", 0}, {"a", 0}, {"x1", 0}, {"input2", 1}, {"input3", 2}, {"n", 1}, {"x2", -1, "other"}, {"tensor", -1, "other"},
+                                         {"other", -1, "B"}, {"b", -1, "B"}, {"axis", -1, "dim"}, {"keepdims", -1, "keepdim"}, {"indices", -1, "indices_or_sections"}, {"sections", -1, "indices_or_sections"}};
+  int place = 0;
+  for (SchemaReader s{schema}; s.next(); ++place)
+    if (s.name == called) return place;
+  for (const OtherName& o : others) {
+    if (o.name != called) continue;
+    place = 0;
+    for (SchemaReader s{schema}; s.next(); ++place)
+      if (o.place < 0 ? s.name == o.argument : s.is_operand() && place == o.place) return place;
+  }
+  return -1;
+}
+
 /// The arguments of a call by name beside a schema: a value for each argument of it, or why they do not fit.
 struct BoxedArguments {
   SmallVec<const BoxedValue*, 12> value;   ///< null: left out
@@ -118,7 +140,9 @@ struct BoxedArguments {
 
  private:
   void match(std::string_view schema, std::span<const BoxedValue> positional, std::span<const NamedValue> named) {
-    std::size_t next = 0, used = 0;
+    std::size_t next = 0;
+    SmallVec<int, 12> place;
+    for (const NamedValue& n : named) place.push_back(place_of_argument(schema, n.name));
     const auto fail = [&](const char* what, std::string_view argument = {}) {
       wrong << what;
       if (argument.empty()) return;
@@ -127,11 +151,10 @@ struct BoxedArguments {
     };
     for (SchemaReader s{schema}; s.next();) {
       const BoxedValue* v = next < positional.size() ? &positional[next++] : nullptr;
-      for (const NamedValue& n : named) {
-        if (s.name != n.name) continue;
+      for (std::size_t k = 0; k < named.size(); ++k) {
+        if (place[static_cast<int>(k)] != value.size()) continue;
         if (v) return fail("two values", s.name);
-        v = &n.value;
-        ++used;
+        v = &named[k].value;
       }
       if (!v && s.left_out.empty()) return fail("no value", s.name);
       if (v)
@@ -145,12 +168,8 @@ struct BoxedArguments {
       more.push_back(others);
     }
     if (next < positional.size()) return fail("too many arguments");
-    if (used == named.size()) return;
-    for (const NamedValue& n : named) {
-      bool known = false;
-      for (SchemaReader s{schema}; s.next();) known = known || s.name == n.name;
-      if (!known) return static_cast<void>(wrong << "no argument is called " << n.name);
-    }
+    for (std::size_t k = 0; k < named.size(); ++k)
+      if (place[static_cast<int>(k)] < 0) return static_cast<void>(wrong << "no argument is called " << named[k].name);
   }
 };
 

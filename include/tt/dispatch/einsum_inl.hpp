@@ -28,6 +28,16 @@ inline bool sums_nothing(const Letters& own, const Letters& result) {
     if (!result.has(own.letter[k])) return false;
   return true;
 }
+/// Is a letter summed that one operand alone has? That is a sum, which is i64 of integers and booleans.
+inline bool sums_alone(const Equation& e) {
+  for (const Letters& own : e.operand)
+    for (int k = 0; k < own.count; ++k) {
+      int users = 0;
+      for (const Letters& other : e.operand) users += other.has(own.letter[k]);
+      if (users == 1 && !e.result.has(own.letter[k])) return true;
+    }
+  return false;
+}
 /// One operand of which nothing is summed, as a view: diagonals of letters that are there twice, the axes in the result's order.
 inline Tensor lettered_view(Tensor x, Letters own, const Letters& result, SourceLine at) {
   for (int k = 0; k < own.count; ++k)
@@ -56,9 +66,13 @@ TT_LAZY_DEFINITION Tensor einsum(std::string_view equation, TensorSpan operands,
   const detail::Equation e(equation, rank.begin(), rank.size());
   if (e.fault != detail::EquationFault::none || e.operand.size() != rank.size()) TT_THROW(Error(detail::words_of(e, equation, operands) << at));
   for (const Tensor& x : operands) detail::need_same_dtype("einsum", operands[0], x, at);
-  Tensor r = operands[0];
+  const auto operand = [&](int k) {
+    const Tensor& x = operands[static_cast<std::size_t>(k)];
+    return is_floating(x.dtype()) || !detail::sums_alone(e) ? x : x.to(DType::i64, at);
+  };
+  Tensor r = operand(0);
   if (rank.size() == 1 && detail::sums_nothing(e.operand[0], e.result)) return detail::lettered_view(r, e.operand[0], e.result, at);
-  e.each_step<Contraction::Options>([&](int k, const Contraction::Options& o) { r = k == 0 ? call_with<Contraction>(at, o, r) : call_with<Contraction>(at, o, r, operands[static_cast<std::size_t>(k)]); });
+  e.each_step<Contraction::Options>([&](int k, const Contraction::Options& o) { r = k == 0 ? call_with<Contraction>(at, o, r) : call_with<Contraction>(at, o, r, operand(k)); });
   return r;
 }
 

@@ -143,6 +143,13 @@ template <class A, std::same_as<DType> D>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end, D dtype, SourceLine at = here()) { return arange(end, TensorOptions{.dtype = dtype}, at); }
 TT_LAZY Tensor arange(const Size& end);
+template <std::same_as<Size> S>
+Tensor arange(const S& end, const TensorOptions& o, SourceLine at = here()) {
+  Tensor r = arange(end).to(o.dtype, at).to(o.device, false, at);
+  return o.requires_grad ? r.requires_grad_() : r;
+}
+template <std::same_as<Size> S, std::same_as<DType> D>
+Tensor arange(const S& end, D dtype, SourceLine at = here()) { return arange(end).to(dtype, at); }
 /// The same between sizes: in a captured function how many there are stays open.
 template <NumberOrSize A, NumberOrSize B>
   requires((std::integral<A> && std::same_as<B, Size>) || (std::same_as<A, Size> && (std::same_as<B, Size> || std::integral<B>)))

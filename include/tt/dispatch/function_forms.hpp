@@ -186,11 +186,16 @@ Tensor repeat_interleave(const Tensor& repeats, SourceLine at = here()) {
   if (repeats.dim() != 1) TT_THROW(Error(Text("tt::repeat_interleave: repeats of shape ") << repeats.shape() << " are not a vector." << at));
   return repeat_interleave(arange(repeats.size(0, at)).to(repeats.device(), false, at), repeats, {}, at);
 }
-/// output_size: how many there will be, which is not asked for here.
-template <class = void>
-Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim, Optional<std::int64_t> output_size, SourceLine at = here()) { return (void)output_size, repeat_interleave(x, repeats, dim, at); }
-template <class = void>
-Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim, Optional<std::int64_t> output_size, SourceLine at = here()) { return (void)output_size, repeat_interleave(x, repeats, dim, at); }
+/// Throws Error where there are not `output_size` elements.
+template <class R>
+  requires(std::same_as<R, Tensor> || std::convertible_to<R, SizeArgument>)
+Tensor repeat_interleave(const Tensor& x, const R& repeats, Optional<int> dim, Optional<std::int64_t> output_size, SourceLine at = here()) {
+  const Tensor r = repeat_interleave(x, repeats, dim, at);
+  if (output_size.given)
+    if (const int d = detail::axis_of(r, dim.given ? dim.value : 0, "repeat_interleave", at, r.dim()); r.size(d, at) != output_size.value)
+      TT_THROW(Error(Text("tt::repeat_interleave: output_size is ") << output_size.value << ", and there are " << r.size(d, at) << " elements." << at));
+  return r;
+}
 /// mode: "constant", "reflect", "replicate" or "circular".
 template <class = void>
 Tensor pad(const Tensor& x, const IntList& pad, std::string_view mode, Optional<double> value = {}, SourceLine at = here()) {

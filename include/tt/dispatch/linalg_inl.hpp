@@ -376,7 +376,7 @@ void register_linalg() {
     register_function("linalg_lu_factor", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return linalg::lu_factor(a, pivot, at); });
     register_function("linalg_lu_factor_ex", "Tensor A, bool pivot=True, bool check_errors=False", [](const Tensor& a, bool pivot, bool check, SourceLine at) { return linalg::lu_factor_ex(a, pivot, check, at); });
     register_function("lu", "Tensor A, bool pivot=True, bool get_infos=False", [](const Tensor& a, bool pivot, bool infos, SourceLine at) {
-      const linalg::LuFactorExResult f = linalg::lu_factor_ex(a, pivot, !infos, at);
+      const linalg::LuFactorExResult f = linalg::lu_factor_ex(a, pivot, false, at);
       return infos ? TensorList{f.LU, f.pivots, f.info} : TensorList{f.LU, f.pivots};
     });
     register_function("linalg_lu_solve", "Tensor LU, Tensor pivots, Tensor B, bool left=True, bool adjoint=False",

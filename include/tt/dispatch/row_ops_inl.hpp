@@ -266,7 +266,7 @@ struct Logcumsumexp {
   static void derivative(const auto& s, const Options& o) {
     const auto& y = s.result[0];
     const auto next = shifted(s.at, y, o.dim, false);
-    const auto flow = call_with<LinearScan<>>(s.at, {o.dim, true}, tt::exp(tt::where(next == y, 0.0, y - next)), s.gradient[0]);
+    const auto flow = call_with<LinearScan<>>(s.at, {o.dim, true}, tt::exp(tt::where(next <= y, 0.0, y - next)), s.gradient[0]);
     s.out[0] = flow * tt::exp(tt::where(s.argument[0] == y, 0.0, s.argument[0] - y));
   }
 };

@@ -89,7 +89,11 @@ void register_views() {
   register_function("flatten", "Tensor input, int start_dim=0, int end_dim=-1", [](const Tensor& x, int s, int e, Line at) { return flatten(x, s, e, at); });
   register_function("ravel", "Tensor input", [](const Tensor& x, Line at) { return ravel(x, at); });
   register_function("unflatten", "Tensor input, int dim, int[] sizes", [](const Tensor& x, int d, const IntList& s, Line at) { return unflatten(x, d, s, at); });
-  view_and_copy("view", "view_copy", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return x.view(s, at); });
+  register_function("view", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return x.view(s, at); });
+  register_function("view_copy", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) {
+    const Tensor r = x.reshape(s, at);
+    return r.shares_storage(x) ? r.clone(at) : r;
+  });
   view_and_copy("view", "view_copy", "Tensor input, dtype dtype", [](const Tensor& x, DType d, Line at) { return viewed_as(x, d, at); });
   register_function("view_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.view(o.shape(at), at); });
   register_function("reshape_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.reshape(o.shape(at), at); });
@@ -157,9 +161,9 @@ void register_joins() {
   register_function("repeat", "Tensor input, int[] repeats", [](const Tensor& x, const IntList& n, Line at) { return repeat(x, n, at); });
   register_function("tile", "Tensor input, int[] dims", [](const Tensor& x, const IntList& n, Line at) { return tile(x, n, at); });
   register_function("repeat_interleave", "Tensor input, int repeats, int? dim=None, int? output_size=None",
-                    [](const Tensor& x, std::int64_t n, Optional<int> d, Optional<std::int64_t>, Line at) { return repeat_interleave(x, n, d, at); });
+                    [](const Tensor& x, std::int64_t n, Optional<int> d, Optional<std::int64_t> size, Line at) { return repeat_interleave(x, n, d, size, at); });
   register_function("repeat_interleave", "Tensor input, Tensor repeats, int? dim=None, int? output_size=None",
-                    [](const Tensor& x, const Tensor& n, Optional<int> d, Optional<std::int64_t>, Line at) { return repeat_interleave(x, n, d, at); });
+                    [](const Tensor& x, const Tensor& n, Optional<int> d, Optional<std::int64_t> size, Line at) { return repeat_interleave(x, n, d, size, at); });
   register_function("roll", "Tensor input, int[] shifts, int[] dims=[]", [](const Tensor& x, const IntList& s, const IntList& d, Line at) { return roll(x, s, d, at); });
   register_function("pad", "Tensor input, int[] pad, constant|reflect|replicate|circular mode=constant, float? value=None",
                     [](const Tensor& x, const IntList& p, int m, Optional<double> v, Line at) { return pad(x, p, static_cast<PadMode>(m), v.given ? v.value : 0, at); });

@@ -27,8 +27,8 @@ template <class = void>
 Tensor quantile_of(const Tensor& given, const Tensor& given_q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
   const Tensor q = on_device_of(given, given_q, at);
   if (q.dim() > 1) TT_THROW(Error(Text("tt::") << op << ": q is of shape " << q.shape() << ". A number or a vector?" << at));
-  if (!is_floating(given.dtype()) || q.dtype() != given.dtype())
-    TT_THROW(Error(Text("tt::") << op << ": of " << name(given.dtype()) << " with q of " << name(q.dtype()) << ". Floating numbers of one dtype?" << at));
+  if (!is_floating(given.dtype()) || is_narrow(given.dtype()) || q.dtype() != given.dtype())
+    TT_THROW(Error(Text("tt::") << op << ": of " << name(given.dtype()) << " with q of " << name(q.dtype()) << ". Both f32, or both f64?" << at));
   if (interpolation != "linear" && interpolation != "lower" && interpolation != "higher" && interpolation != "midpoint" && interpolation != "nearest")
     TT_THROW(Error(Text("tt::") << op << ": interpolation is '" << std::string(interpolation).c_str() << "'. One of linear, lower, higher, midpoint and nearest?" << at));
   if (!capture_mode && !q.is_meta() && !tt::logical_and(q.detach() >= 0, q.detach() <= 1, at).all().item<bool>(at)) TT_THROW(Error(Text("tt::") << op << ": q is outside of 0 and 1." << at));

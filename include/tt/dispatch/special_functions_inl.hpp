@@ -201,6 +201,8 @@ double chebyshev(double x, double n) {
 
 template <class F>
 inline constexpr bool is_binary = requires { F::of(0.0, 0.0); };
+template <class F>
+inline constexpr bool has_derivative = requires(const DerivativeStep& s) { F::derivative(s); };
 /// Each element by F::of, of one Tensor or two of one shape.
 template <class F>
 struct EachElement {
@@ -226,7 +228,7 @@ struct EachElement {
     c.result[0] = convert(out, c[0].dtype(), c.at);
   }
   static void derivative(const auto& s, const Options&) {
-    if constexpr (requires { F::derivative(s); }) F::derivative(s);
+    if constexpr (has_derivative<F>) F::derivative(s);
     else TT_THROW(Error(Text("tt::backward: ") << F::name + 1 << " has no derivative, as in PyTorch. Use detach()?" << s.at));
   }
 };
@@ -238,13 +240,16 @@ template <class F>
 struct Pointwise<F, true> : EachElement<F> {
   static Sym like(const Sym& x, const Sym&, const NoOptions&) { return x; }
 };
+/// An argument of a function without a derivative is a constant to it, as in PyTorch.
 template <class F>
-Tensor pointwise(const Tensor& x, SourceLine at) { return call_with<Pointwise<F>>(at, {}, is_floating(x.dtype()) ? x : x.to(DType::f32, at)); }
+Tensor argument_of(const Tensor& x) { return has_derivative<F> ? x : x.detach(); }
+template <class F>
+Tensor pointwise(const Tensor& x, SourceLine at) { return call_with<Pointwise<F>>(at, {}, argument_of<F>(is_floating(x.dtype()) ? x : x.to(DType::f32, at))); }
 template <class F>
 Tensor pointwise(const Tensor& x, const Tensor& y, SourceLine at) {
   const Tensor both = x.detach() + y.detach();  // their shape and dtype
   const DType d = is_floating(both.dtype()) ? both.dtype() : DType::f32;
-  return call_with<Pointwise<F>>(at, {}, on_device_of(y, x, at).to(d, at).expand(both.shape(at), at), on_device_of(x, y, at).to(d, at).expand(both.shape(at), at));
+  return call_with<Pointwise<F>>(at, {}, argument_of<F>(on_device_of(y, x, at).to(d, at).expand(both.shape(at), at)), argument_of<F>(on_device_of(x, y, at).to(d, at).expand(both.shape(at), at)));
 }
 template <class F>
 auto again(const auto& s, const auto& x) { return call_with<Pointwise<F>>(s.at, {}, x); }

@@ -25,9 +25,10 @@ inline Attributes attributes_of(const Graph& g, const Node& n, const SymbolValue
 }
 /// A result lies dense, in memory that no operand has.
 inline void make_own(Tensor& result, const Tensor* const* argument, int count) {
+  result = result.contiguous();
   bool shared = false;
   for (int k = 0; k < count; ++k) shared = shared || result.impl().storage == argument[k]->impl().storage;
-  result = shared ? result.clone() : result.contiguous();
+  if (shared) result = result.clone();
 }
 TT_INLINE void check_external(const Call& c) {
   if (!c.op->external) return;
@@ -241,6 +242,7 @@ class StepProgram final : public StepRunner {
     for (int k = 0; k < n.def->results; ++k) {
       if (!result[k].defined()) continue;
       if (!n.def->may_share || writes_) make_own(result[k], argument, count);
+      else result[k] = result[k].contiguous();
       if (s.results[k] >= 0) check_result(result[k], graph_[s.results[k]], symbols);
     }
   }

@@ -96,7 +96,14 @@ void register_view_updates() {
     if (x.numel(at) != 1) TT_THROW(Error(Text("tt::item: one element is asked for: shape is ") << x.shape(at) << "." << at));
     return x.detach().reshape({}, at).clone(at);
   });
-  register_function("type_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, SourceLine at) { return x.to(o.dtype(), at).to(o.device(), false, at); });
+  static constexpr auto moved = [](const Tensor& x, Device device, DType dtype, bool non_blocking, bool copy, SourceLine at) {  // as Tensor::to, which the library has no code of
+    const Tensor r = x.to(dtype, at).to(device, non_blocking, at);
+    return copy && r.is_same(x) ? r.clone(at) : r;
+  };
+  register_function("type_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, SourceLine at) { return moved(x, o.device(), o.dtype(), false, false, at); });
+  register_function("to", "Tensor input, dtype dtype, bool non_blocking=False, bool copy=False", [](const Tensor& x, DType d, bool n, bool c, SourceLine at) { return moved(x, x.device(), d, n, c, at); });
+  register_function("to", "Tensor input, str device, dtype? dtype=None, bool non_blocking=False, bool copy=False",
+                    [](const Tensor& x, Device device, Optional<DType> d, bool n, bool c, SourceLine at) { return moved(x, device, d.given ? d.value : x.dtype(), n, c, at); });
 }
 
 }  // namespace detail

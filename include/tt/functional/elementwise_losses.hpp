@@ -15,7 +15,7 @@ struct L1Loss {
   using Options = LossOptions;
   static constexpr OpInfo info{.name = "l1_loss", .arguments = "input, target, weight?"};
   static constexpr Sym body(const Sym& a, const Sym& b, const Sym& weight, const Options& o) {
-    return detail::reduced(tt::abs(detail::to_real(a - b)), weight, o.reduction, info.name);
+    return detail::reduced(tt::abs(o.reduction == Reduction::mean || weight.defined() ? detail::to_real(a - b) : a - b), weight, o.reduction, info.name);
   }
 };
 struct SmoothL1Loss {

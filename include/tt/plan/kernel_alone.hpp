@@ -14,6 +14,13 @@ class KernelAlone {
 
   KernelAlone(const Plan& whole, int number) : whole_(&whole) {
     Kernel k = whole.kernels[number];
+    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) {
+      const Instruction& x = whole.instructions[i];
+      if (x.op != Op::load) continue;
+      const int buffer = whole.accesses[x.access].buffer;
+      while (loads_.size() <= buffer) loads_.push_back(0);
+      ++loads_[buffer];
+    }
     // Its own extents first, numbers too, each for itself: so a kernel over a square has no text of its own. What equals one of them is that symbol.
     for (Extent* e : {&k.cols, &k.inner, &k.rows})
       if (!e->is_constant() || e->code > 1) *e = add(*e);
@@ -29,6 +36,7 @@ class KernelAlone {
 
  private:
   const Plan* whole_;  // while it is made
+  Vec<int> loads_;     // of each operand
   Vec<int> accesses_;  // of the whole plan, in the order in which they are met
 
   Extent add(Extent e) {
@@ -44,6 +52,27 @@ class KernelAlone {
       }
     if (!e.is_constant() || (numbers && e.code > 1)) e = add(e);
   }
+  /// Writes the offset as rows * stride + elements, if the memory is loaded at many places, as windows are. RowJam knows by that which places of a row are
+  /// those of the next one; symbols for whole offsets would hide it, and be equal to sizes by chance.
+  bool is_place_in_window(Access& a) {
+    constexpr int fewest_places = 9, most_rows = 16, most_elements = 64;  // windows of 3 x 3 at least, of 16 x 64 at most
+    const auto close = [](Extent e) { return e.is_constant() && e.code >= 0 && e.code < most_elements; };
+    if (a.buffer < 0 || a.buffer >= loads_.size() || loads_[a.buffer] < fewest_places) return false;
+    for (int i = 0; i < a.term_count; ++i) {
+      const Term& t = a.term(whole_->terms.begin(), i);
+      if (t.divisor != Extent(1) || t.stride == Extent(0)) continue;
+      Extent elements = a.offset;
+      for (int rows = 1; rows < most_rows; ++rows) {
+        elements = elements - t.stride;
+        if (!close(elements) || (t.stride.is_constant() && elements.code >= t.stride.code)) continue;
+        Extent step = t.stride;
+        substitute(step, true);
+        a.offset = step * Extent(rows) + elements;
+        return true;
+      }
+    }
+    return close(a.offset);
+  }
   void access(int& a) {
     if (a < 0) return;
     int n = 0;
@@ -51,7 +80,7 @@ class KernelAlone {
     if (n == accesses_.size()) {
       accesses_.push_back(a);
       Access its = whole_->accesses[a];
-      substitute(its.offset);
+      if (!is_place_in_window(its)) substitute(its.offset);
       substitute(its.column);
       const int first = plan.terms.size();
       for (int i = 0; i < its.terms(); ++i) {

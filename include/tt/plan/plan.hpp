@@ -122,6 +122,12 @@ struct Instruction {
   constexpr Extent extent() const { return Extent::from_code(static_cast<std::int64_t>(bits)); }
   friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
 };
+/// Of operand k of an instruction: a, b, c or d.
+constexpr DType operand_dtype(const Instruction& x, int k) {
+  if (is_logical(x.op) || (x.op == Op::where && k == 0)) return DType::boolean;
+  const bool same = x.op == Op::store || x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) || is_reduction(x.op);
+  return same ? x.dtype : x.from;
+}
 
 struct Kernel {
   KernelKind kind = KernelKind::rows;

@@ -7,6 +7,8 @@
 #pragma once
 #include "tt/plan/plan.hpp"
 
+#include <utility>
+
 namespace tt {
 
 /// C text with one function a kernel, named `name`_k.
@@ -16,6 +18,7 @@ TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
 }  // namespace tt
 
 #if TT_DEFINES(backends)
+#include "tt/backends/cpu/jam_rows.hpp"
 #include "tt/backends/cpu/prelude.hpp"
 #include "tt/backends/emit_text.hpp"
 #include "tt/graph/reduce_order.hpp"
@@ -191,10 +194,34 @@ class CEmitter : KernelText {
     t << indent << "}\n";
   }
 
+  /// Several rows at once, where that saves loads (RowJam), and then the next ones.
+  void jammed_rows() {
+    const JammedRows jammed = RowJam(*plan_, *k_).jam();
+    if (jammed.rows == 1) return;
+    Text& t = kernels_;
+    t << "    if (row + " << jammed.rows << " <= " << end_row();
+    if (jammed.run != Extent(0)) t << " && row % (" << extent(jammed.run) << ") + " << jammed.rows << " <= " << extent(jammed.run);
+    t << ") {\n";
+    const Text first = first_col();
+    const Plan* const plan = std::exchange(plan_, &jammed.plan);
+    const Kernel* const kernel = std::exchange(k_, &jammed.plan.kernels[0]);
+    const Vec<char> staged = std::exchange(staged_, Vec<char>(jammed.plan.instructions.size(), 0));
+    row_pointers(0, "row", "      ");
+    segment(0, "row", "      ");
+    t << "      {\n";
+    row_pointers(1, "row", "        ");
+    column_loop(1, "row", first, Text("n"), "        ");
+    t << "      }\n";
+    row_pointers(2, "row", "      ");
+    segment(2, "row", "      ");
+    plan_ = plan, k_ = kernel, staged_ = staged;
+    t << "      row += " << jammed.rows - 1 << ";\n      continue;\n    }\n";
+  }
   void rows() {
     Text& t = kernels_;
     t << "  for (i64 row = " << first_row() << "; row < " << end_row() << "; ++row) {\n    const i64 n = "
       << end_col() << ";\n";
+    jammed_rows();
     begin_shared_row();
     row_steps(0);
     if (k_->tile > 0)

@@ -213,12 +213,10 @@ constexpr Form form_of(const Instruction& x, Accesses accesses, bool tail) {
 constexpr StepNumbers numbers_of(const Kernel& k, const Instruction& x, Accesses accesses,
                                  int first_sum) {
   StepNumbers n;
-  const DType from = x.op == Op::cast || x.op == Op::bitcast || is_comparison(x.op) ? x.from : x.dtype;
-  const bool logical = is_logical(x.op) || x.op == Op::where;
   n.result = register_number(k, is_comparison(x.op) || is_logical(x.op) ? DType::boolean : x.dtype, x.result);
-  n.a = register_number(k, logical ? DType::boolean : from, x.a);
-  n.b = register_number(k, is_logical(x.op) ? DType::boolean : from, x.b);
-  n.c = register_number(k, from, x.c);
+  n.a = register_number(k, operand_dtype(x, 0), x.a);
+  n.b = register_number(k, operand_dtype(x, 1), x.b);
+  n.c = register_number(k, operand_dtype(x, 2), x.c);
   if (x.op == Op::constant) n.bits = static_cast<std::int64_t>(x.bits);
   if (is_reduction(x.op)) n.b = first_sum;
   if (x.op != Op::load && x.op != Op::store) return n;

@@ -102,6 +102,7 @@ class TileProgram {
   void assign_tiles(const Kernel& k);
   static void find_place_of_row(TileStep& take, const TileStep& places, bool before, KernelKind kind);
   void name_expressions();
+  Extent named(Extent e);
   void find_bands();
 
   /// Where the buffers of the arena lie for some values of the symbols.

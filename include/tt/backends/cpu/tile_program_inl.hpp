@@ -50,10 +50,12 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
 }
 TT_INLINE void TileProgram::take_library_kernels() {
   if (!has_library_kernels()) return;
+  const Plan& whole = plan();
   for (int j = 0; j < plan_.kernels.size(); ++j) {
     const int first = sizes_.size();
-    void* const function = plan_.kernels[j].code == j ? find_library_kernel(plan_, j, sizes_) : nullptr;
+    void* const function = plan_.kernels[j].code == j ? find_library_kernel(whole, j, sizes_) : nullptr;
     if (!function) continue;
+    for (int i = first; i < sizes_.size(); ++i) sizes_[i] = named(sizes_[i]);
     if (first_size_.empty()) first_size_ = Vec<int>(plan_.kernels.size(), -1);
     first_size_[j] = first;
     replace_kernel(j, function);
@@ -93,7 +95,15 @@ TT_INLINE std::int64_t TileProgram::place(const SymbolValues& s, Vec<std::int64_
   }
   return plan(buffers);
 }
-/// Puts a further symbol in the place of each expression that is evaluated by looking at its words.
+/// The further symbol of an expression that is evaluated by looking at its words; else itself.
+TT_INLINE Extent TileProgram::named(Extent e) {
+  if (e.is_packed() || e.is_further_symbol()) return e;
+  int k = 0;
+  while (k < expressions_.size() && expressions_[k] != e) ++k;
+  if (k == expressions_.size()) expressions_.push_back(e);
+  return Extent::symbol(first_expression_ + k);
+}
+/// Names all expressions of the plan.
 TT_INLINE void TileProgram::name_expressions() {
   const auto each_extent = [&](const auto& f) {
     for (Kernel& k : plan_.kernels)
@@ -117,13 +127,7 @@ TT_INLINE void TileProgram::name_expressions() {
   });
   if (!any) return;
   given_ = plan_;
-  each_extent([&](Extent& e) {
-    if (e.is_packed() || e.is_further_symbol()) return;
-    int k = 0;
-    while (k < expressions_.size() && expressions_[k] != e) ++k;
-    if (k == expressions_.size()) expressions_.push_back(e);
-    e = Extent::symbol(first_expression_ + k);
-  });
+  each_extent([&](Extent& e) { e = named(e); });
 }
 TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const TileRegisters& numbers) const {
   using Kind = TileStep::Kind;

@@ -27,18 +27,10 @@ struct TileRegisters {
   int none() const { return base[dtype_count]; }
   int number(DType d, int i) const { return i < 0 ? none() : base[static_cast<int>(d)] + i; }
   int result(const Instruction& x) const { return number(x.dtype, x.result); }
-  int a(const Instruction& x) const {
-    return number(x.op == Op::where ? DType::boolean : x.op == Op::store || is_reduction(x.op) ? x.dtype : from(x), x.a);
-  }
-  int b(const Instruction& x) const { return number(from(x), x.b); }
-  int c(const Instruction& x) const { return number(from(x), x.c); }
-  int d(const Instruction& x) const { return number(x.dtype, x.d); }
-
- private:
-  static DType from(const Instruction& x) {
-    if (is_logical(x.op)) return DType::boolean;
-    return x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
-  }
+  int a(const Instruction& x) const { return number(operand_dtype(x, 0), x.a); }
+  int b(const Instruction& x) const { return number(operand_dtype(x, 1), x.b); }
+  int c(const Instruction& x) const { return number(operand_dtype(x, 2), x.c); }
+  int d(const Instruction& x) const { return number(operand_dtype(x, 3), x.d); }
 };
 
 /// How a register lies: as a tile; as one vector beside all columns; or, of rows that go together, where it is: rows that are `apart` bytes from each other, or one element
