@@ -15,6 +15,8 @@
 
 namespace {
 
+std::string at(int line) { return std::string("\n  at ") + __FILE__ + ":" + std::to_string(line); }
+
 using tt::DType;
 using tt::Op;
 using tt::Tensor;
@@ -145,9 +147,8 @@ TEST_CASE("a leaf collects what flows into it") {
   CHECK(!x.grad().defined());
   x.requires_grad_(false);
   CHECK(!(x * 2).requires_grad());
-  CHECK(message([&] { y.requires_grad_(false); }) == "tt::requires_grad_: the Tensor was computed from others. Use detach()?" );
-  CHECK(message([] { tt::arange(3).requires_grad_(); }) ==
-        "tt::requires_grad_: only floating Tensors have gradients: dtype is i64.");
+  CHECK(message([&] { y.requires_grad_(false); }) == "tt::requires_grad_: the Tensor was computed from others. Use detach()?" + at(__LINE__));
+  CHECK(message([] { tt::arange(3).requires_grad_(); }) == "tt::requires_grad_: only floating Tensors have gradients: dtype is i64." + at(__LINE__));
 }
 
 TEST_CASE("leaves never share the memory of their gradients") {
@@ -178,9 +179,8 @@ TEST_CASE("grad gives the gradients of several outputs by several inputs") {
   CHECK(numbers(tt::grad({x.sum(), x.sum()}, {x})[0]) == Numbers{2, 2});
   const Tensor z = x * 2;  // an output may be an input
   CHECK(numbers(tt::grad({z.sum()}, {z})[0]) == Numbers{1, 1});
-  CHECK(message([&] { tt::grad({x.sum()}, {tt::ones({2})}); }) == "tt::grad: an input does not require a gradient: shape (2,).");
-  CHECK(message([&] { tt::grad({x.sum()}, {x}, {tt::tensor(1.0), tt::tensor(1.0)}); }) ==
-        "tt::grad: 2 gradients for 1 output.");
+  CHECK(message([&] { tt::grad({x.sum()}, {tt::ones({2})}); }) == "tt::grad: an input does not require a gradient: shape (2,)." + at(__LINE__));
+  CHECK(message([&] { tt::grad({x.sum()}, {x}, {tt::tensor(1.0), tt::tensor(1.0)}); }) == "tt::grad: 2 gradients for 1 output." + at(__LINE__));
 }
 
 TEST_CASE("grad runs no node that its inputs do not need") {
@@ -215,13 +215,11 @@ TEST_CASE("a graph runs once unless it is retained") {
 
 TEST_CASE("backward refuses what has no gradient") {
   const Tensor x = f32_leaf({1, 2});
-  CHECK(message([&] { (x * 2).backward(); }) ==
-        "tt::backward: gradient of something that is not a scalar: shape (2,). Take its sum or mean first, or give a gradient.");
-  CHECK(message([&] { (x * 2).backward(tt::ones({3})); }) == "tt::backward: the gradient is f32 (3,), the Tensor f32 (2,).");
-  CHECK(message([&] { (x * 2).backward(tt::ones({2}, {.dtype = DType::i64})); }) ==
-        "tt::backward: the gradient is i64 (2,), the Tensor f32 (2,).");
-  CHECK(message([] { tt::ones({1}).backward(); }) ==
-        "tt::backward: the Tensor does not require a gradient, and nothing that made it does.");
+  CHECK(message([&] { (x * 2).backward(); }) == "tt::backward: gradient of something that is not a scalar: shape (2,). Take its sum or mean first, or give a gradient." + at(__LINE__));
+  CHECK(message([&] { tt::grad({x * 2}, {x}); }) == "tt::grad: gradient of something that is not a scalar: shape (2,). Take its sum or mean first, or give a gradient." + at(__LINE__));
+  CHECK(message([&] { (x * 2).backward(tt::ones({3})); }) == "tt::backward: the gradient is f32 (3,), the Tensor f32 (2,)." + at(__LINE__));
+  CHECK(message([&] { (x * 2).backward(tt::ones({2}, {.dtype = DType::i64})); }) == "tt::backward: the gradient is i64 (2,), the Tensor f32 (2,)." + at(__LINE__));
+  CHECK(message([] { tt::ones({1}).backward(); }) == "tt::backward: the Tensor does not require a gradient, and nothing that made it does." + at(__LINE__));
   CHECK(message([] { Tensor().backward(); }) == "tt: an undefined Tensor was used.");
 }
 
@@ -700,6 +698,16 @@ struct WrongShape {
   static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x * 2; }
   static Tensors backward(tt::FunctionContext&, const Tensors& g) { return {g[0].sum()}; }
 };
+/// Of several results, one of which is an integer.
+struct SineAndCosine {
+  static Tensors forward(tt::FunctionContext& context, const Tensor& x, double scale) {
+    const Tensor s = tt::sin(x * scale), c = tt::cos(x * scale);
+    context.numbers = {scale};
+    context.save_for_backward({s, c});
+    return {s, c, tt::sign(s).to(DType::i64)};
+  }
+  static Tensors backward(tt::FunctionContext& context, const Tensors& g) { return {(g[0] * context.saved[1] - g[1] * context.saved[0]) * context.numbers[0]}; }
+};
 /// Whose backward differentiates, by what it saved: an argument or a result.
 template <bool Result>
 struct ByGradient {
@@ -745,6 +753,55 @@ TEST_CASE("functions of one's own are part of the tape, of any order") {
   CHECK(!nothing.grad().defined());
 }
 
+TEST_CASE("functions of one's own have several results") {
+  const auto both = [](const Tensors& v) {
+    const Tensors r = tt::apply_function<SineAndCosine>(v[0], 2.0);
+    return r[0] * r[1] + r[0];
+  };
+  check("both", both, {leaf({3}, 1)});
+  check("one", [](const Tensors& v) { return tt::apply_function<SineAndCosine>(v[0], 2.0)[1]; }, {leaf({3}, 1)});
+  const Tensor x = leaf({3}, 1);
+  const Tensors r = tt::apply_function<SineAndCosine>(x, 2.0);
+  CHECK(r[0].requires_grad());
+  CHECK(r[1].requires_grad());
+  CHECK(!r[2].requires_grad());
+  const auto f = [&](const Tensor& t) { return both({t}); };
+  const auto same = [](const Tensor& t) { return tt::sin(t * 2) * tt::cos(t * 2) + tt::sin(t * 2); };
+  const Tensor at_x = x.detach(), direction = tt::ones({3}, at_x.dtype());
+  CHECK(tt::allclose(tt::jvp(f, at_x, direction).second, tt::jvp(same, at_x, direction).second));
+  CHECK(tt::allclose(tt::hessian([&](const Tensor& t) { return f(t).sum(); })(at_x), tt::hessian([&](const Tensor& t) { return same(t).sum(); })(at_x)));
+  const auto compiled = tt::compile([](const Tensor& t) {
+    const Tensors s = tt::apply_function<SineAndCosine>(t, 2.0);
+    return s[0] * s[1] + s[0];
+  });
+  for (int k = 0; k < 3; ++k) CHECK(tt::allclose(compiled(x), same(x)));
+  CHECK(tt::allclose(tt::grad({compiled(x).sum()}, {x})[0], tt::grad({same(x).sum()}, {x})[0]));
+}
+TEST_CASE("backward of several Tensors, to some inputs") {
+  const Tensor a = f32_leaf({1, 2}), b = f32_leaf({3, 4}), c = a * b;
+  tt::backward({c.sum(), (c * c).sum()}, {}, true);
+  CHECK(numbers(a.grad()) == Numbers{3 + 2 * 3 * 3, 4 + 2 * 8 * 4});
+  tt::backward({c}, {tt::tensor({1.0f, 10.0f})}, true, false, {b});
+  CHECK(numbers(a.grad()) == Numbers{21, 68});
+  CHECK(numbers(b.grad()) == Numbers{1 + 2 * 3 + 1, 2 + 2 * 8 * 2 + 20});
+  const Tensor fresh = a.detach().requires_grad_(), inner = fresh * 2;
+  (inner * inner).sum().backward({}, false, false, {inner});
+  CHECK(numbers(inner.grad()) == Numbers{4, 8});
+  CHECK(!fresh.grad().defined());
+  CHECK(message([&] { tt::backward({(fresh * 2).sum()}, {}, false, false, {tt::ones({2})}); }) == "tt::backward: an input does not require a gradient: shape (2,)." + at(__LINE__));
+  CHECK(message([&] { tt::backward({(fresh * 2).sum()}, {tt::tensor(1.0f), tt::tensor(1.0f)}); }) == "tt::backward: 2 gradients for 1 output." + at(__LINE__));
+}
+TEST_CASE("a backward that fails, or runs in a hook, inside of another leaves that one right") {
+  const Tensor x = f32_leaf({1, 2}), h = x * x, squares = (h * h).sum(), twice = h * 2, last = h * 3;
+  tt::register_hook(last, [&](const Tensor& g) {
+    const Tensor inner = tt::grad({squares}, {h}, {}, true)[0];  // 2 h, over nodes that the outer pass will come to
+    CHECK(message([&] { tt::grad({twice}, {h}); }).find("not a scalar") != std::string::npos);
+    CHECK(numbers(inner) == Numbers{2, 8});
+    return g + inner;
+  });
+  last.sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{(1 + 2) * 3 * 2 * 1, (1 + 8) * 3 * 2 * 2});
+}
 TEST_CASE("a backward may differentiate what is on the tape of the pass that runs it") {
   check("of an argument", [](const Tensors& v) { return tt::apply_function<ByGradient<false>>(v[0] * v[0] + 1); }, {leaf({3}, 1)});
   check("of a result", [](const Tensors& v) { return tt::apply_function<ByGradient<true>>(v[0] * v[0] + 1); }, {leaf({3}, 1)});

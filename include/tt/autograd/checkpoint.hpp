@@ -44,7 +44,7 @@ struct CheckpointBackward {
         else gradients.erase(gradients.begin() + static_cast<std::ptrdiff_t>(k));
     }
     std::vector<Tensor> d(variables.size());
-    if (!results.empty()) d = tt::grad(results, variables, gradients, nested, nested);
+    if (!results.empty()) d = tt::grad(results, variables, gradients, nested, nested, {});
     for (std::size_t k = 0; k < d.size(); ++k)
       if (!d[k].defined()) d[k] = zeros_like(variables[k]);
     return d;

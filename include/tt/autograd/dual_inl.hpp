@@ -97,10 +97,10 @@ inline void function_on_duals(const GraphFunction& f, const std::shared_ptr<cons
   keep_tangents(result, f.outputs());
 }
 
-/// Runs f(arguments), which fills `result` and has a backward, once on the tape. Backward is linear in the adjoints: with adjoints that are variables, its own backward gives for the
+/// Runs f(arguments), which gives its results and has a backward, once on the tape. Backward is linear in the adjoints: with adjoints that are variables, its own backward gives for the
 /// tangents of the arguments those of the results.
-inline void transpose_backward(const char* name, SourceLine at, const DualArguments& duals, const Tensor* const* argument, int count, Tensor* result, int results,
-                               CallableRef<void(const Tensor* const*)> f) {
+inline void transpose_backward(const char* name, SourceLine at, const DualArguments& duals, const Tensor* const* argument, int count,
+                               CallableRef<std::span<Tensor>(const Tensor* const*)> f) {
   const bool nested = duals.on_tape(argument, count);
   const ExcludeKeys below(DispatchKey::forward);
   SmallVec<const Tensor*, 16> own(count);
@@ -115,15 +115,16 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
     own[k] = &x.back();
   }
   const EnableGrad on;
-  f(own.data());
+  const std::span<Tensor> result = f(own.data());
+  const int results = static_cast<int>(result.size());
   std::vector<Tensor> y, adjoint, flows, directions;
   for (int k = 0; k < results; ++k) {
-    if (!result[k].impl().requires_grad) continue;
-    y.push_back(result[k]);
-    adjoint.push_back(rand_like(result[k].detach(), 1).requires_grad_());  // any: what counts is what flows from them
+    if (!result[static_cast<std::size_t>(k)].impl().requires_grad) continue;
+    y.push_back(result[static_cast<std::size_t>(k)]);
+    adjoint.push_back(rand_like(result[static_cast<std::size_t>(k)].detach(), 1).requires_grad_());  // any: what counts is what flows from them
   }
   if (y.empty()) return;
-  const std::vector<Tensor> flow = tt::grad(y, x, adjoint, true, true);
+  const std::vector<Tensor> flow = tt::grad(y, x, adjoint, true, true, at);
   for (std::size_t k = 0; k < flow.size(); ++k) {
     if (!flow[k].defined()) continue;
     if (flow[k].requires_grad()) {
@@ -134,22 +135,20 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
     }
   }
   std::vector<Tensor> along(adjoint.size());
-  if (!flows.empty()) along = tt::grad(flows, adjoint, directions, true, nested);
+  if (!flows.empty()) along = tt::grad(flows, adjoint, directions, true, nested, at);
   std::size_t next = 0;
   for (int k = 0; k < results; ++k) {
-    if (!result[k].impl().requires_grad) continue;
+    if (!result[static_cast<std::size_t>(k)].impl().requires_grad) continue;
     const Tensor tangent = along[next++];
-    if (!nested) result[k] = result[k].detach();
-    if (tangent.defined()) set_tangent(result[k], tangent, duals.level);
+    if (!nested) result[static_cast<std::size_t>(k)] = result[static_cast<std::size_t>(k)].detach();
+    if (tangent.defined()) set_tangent(result[static_cast<std::size_t>(k)], tangent, duals.level);
   }
-  keep_tangents(result, results);
+  keep_tangents(result.data(), results);
 }
-inline Tensor custom_on_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f) {
+inline void custom_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f) {
   const DualArguments duals(argument, count);
-  Tensor result;
-  if (duals.empty() || DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return f(argument);
-  transpose_backward("Function", {}, duals, argument, count, &result, 1, [&](const Tensor* const* own) { result = f(own); });
-  return result;
+  if (duals.empty() || DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return static_cast<void>(f(argument));
+  transpose_backward("Function", {}, duals, argument, count, f);
 }
 
 inline bool gives_floating(const Call& c) {
@@ -163,10 +162,11 @@ inline void forward_kernel(Call& c, void*) {
   const ExcludeKeys below(DispatchKey::forward);
   const bool flows = !duals.empty() && !c.op->cuts_history;
   if (flows && !c.op->record && c.op->derivative)
-    return transpose_backward(c.op->name(), c.at, duals, c.argument, c.arguments, c.result, c.op->results, [&](const Tensor* const* own) {
+    return transpose_backward(c.op->name(), c.at, duals, c.argument, c.arguments, [&](const Tensor* const* own) {
       Call on_tape = c;
       on_tape.argument = own;
       Dispatcher::get().call(on_tape);
+      return std::span<Tensor>(c.result, static_cast<std::size_t>(c.op->results));
     });
   Dispatcher::get().redispatch(c);
   if (!flows || !gives_floating(c)) return;

@@ -135,7 +135,9 @@ class BackwardPass {
     Tensor& sum = p->gradient[static_cast<std::size_t>(e.result)];
     sum = sum.defined() ? sum + gradient : gradient;
   }
-  void run() {
+  /// From each of `outputs` with its gradient.
+  void run(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradient) {
+    for (std::size_t k = 0; k < outputs.size(); ++k) add(edge_of(outputs[k]), gradient[k]);
     while (!order_.empty()) {
       TapeNode* const n = order_.back();
       if (Pending* p = n->pending; p && p->pass == this) run(p);
@@ -266,28 +268,38 @@ class BackwardPass {
   }
 };
 
-inline Tensor first_gradient(const Tensor& root, const Tensor& given) {
+/// The gradient that a pass begins with: `given`, or 1 of a scalar.
+inline Tensor first_gradient(const char* function, const Tensor& root, const Tensor& given, SourceLine at) {
   if (!root.requires_grad())
-    TT_THROW(Error(Text("tt::backward: the Tensor does not require a gradient, and nothing that made it does.")));
+    TT_THROW(Error(Text("tt::") << function << ": the Tensor does not require a gradient, and nothing that made it does." << at));
   if (!given.defined()) {
     if (root.numel() != 1)
-      TT_THROW(Error(Text("tt::backward: gradient of something that is not a scalar: shape ") << root.shape()
-                     << ". Take its sum or mean first, or give a gradient."));
+      TT_THROW(Error(Text("tt::") << function << ": gradient of something that is not a scalar: shape " << root.shape()
+                     << ". Take its sum or mean first, or give a gradient." << at));
     return ones_like(root);
   }
   const bool fits = given.impl().shape == root.impl().shape;
   if (fits && given.dtype() != root.dtype() && is_floating(given.dtype())) return given.to(root.dtype());
   if (!fits || given.dtype() != root.dtype())
-    TT_THROW(Error(Text("tt::backward: the gradient is ") << name(given.dtype()) << ' ' << given.shape() << ", the Tensor "
-                   << name(root.dtype()) << ' ' << root.shape() << "."));
+    TT_THROW(Error(Text("tt::") << function << ": the gradient is " << name(given.dtype()) << ' ' << given.shape() << ", the Tensor "
+                   << name(root.dtype()) << ' ' << root.shape() << "." << at));
   return given;
+}
+
+inline std::vector<Tensor> first_gradients(const char* function, const std::vector<Tensor>& roots, const std::vector<Tensor>& given, SourceLine at) {
+  if (given.size() > roots.size())
+    TT_THROW(Error(Text("tt::") << function << ": " << given.size() << " gradients for " << roots.size() << (roots.size() == 1 ? " output." : " outputs.") << at));
+  std::vector<Tensor> first;
+  for (std::size_t k = 0; k < roots.size(); ++k) first.push_back(first_gradient(function, roots[k], k < given.size() ? given[k] : Tensor(), at));
+  return first;
 }
 
 }  // namespace autograd
 
+TT_INLINE void retain_grad(const Tensor& t);
 TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs, bool retain_graph,
-                                bool create_graph) {
+                                bool create_graph, SourceLine at) {
   const auto each = [&](const auto& f) {
     for (const auto* list : {&outputs, &inputs, &grad_outputs})
       for (const Tensor& t : *list)
@@ -296,17 +308,12 @@ TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std
   each([](const Tensor& t) { autograd::will_need_history(t); });
   each([](const Tensor& t) { autograd::need_history(t, "grad"); });
   const tt::detail::PauseCapture pause;
-  if (grad_outputs.size() > outputs.size())
-    TT_THROW(Error(Text("tt::grad: ") << grad_outputs.size() << " gradients for " << outputs.size()
-                   << (outputs.size() == 1 ? " output." : " outputs.")));
+  const std::vector<Tensor> first = autograd::first_gradients("grad", outputs, grad_outputs, at);
   for (const Tensor& t : inputs)
-    if (!t.requires_grad()) TT_THROW(Error(Text("tt::grad: an input does not require a gradient: shape ") << t.shape() << "."));
+    if (!t.requires_grad()) TT_THROW(Error(Text("tt::grad: an input does not require a gradient: shape ") << t.shape() << "." << at));
   autograd::BackwardPass pass(outputs, &inputs, retain_graph, create_graph);
   const autograd::StepMode mode(create_graph);
-  for (std::size_t k = 0; k < outputs.size(); ++k)
-    pass.add(autograd::edge_of(outputs[k]),
-             autograd::first_gradient(outputs[k], k < grad_outputs.size() ? grad_outputs[k] : Tensor()));
-  pass.run();
+  pass.run(outputs, first);
   std::vector<Tensor> result;
   for (const auto& c : pass.captures) {
     result.push_back(c.gradient);
@@ -315,16 +322,26 @@ TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std
   return result;
 }
 
-TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
-  autograd::need_history(*this, "backward");
-  if (gradient.defined()) autograd::need_history(gradient, "backward");
+TT_INLINE void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors, bool retain_graph, bool create_graph, const std::vector<Tensor>& inputs,
+                        SourceLine at) {
+  for (const auto* list : {&tensors, &grad_tensors, &inputs})
+    for (const Tensor& t : *list)
+      if (t.defined()) autograd::need_history(t, "backward");
   if (detail::capture_mode) detail::capture_mode->run_recorded();  // which may read a gradient that is added to
   const detail::PauseCapture pause;
-  const Tensor first = autograd::first_gradient(*this, gradient);
-  autograd::BackwardPass pass({*this}, nullptr, retain_graph, create_graph);
+  const std::vector<Tensor> first = autograd::first_gradients("backward", tensors, grad_tensors, at);
+  for (const Tensor& t : inputs) {
+    if (!t.requires_grad()) TT_THROW(Error(Text("tt::backward: an input does not require a gradient: shape ") << t.shape() << "." << at));
+    retain_grad(t);
+  }
+  autograd::BackwardPass pass(tensors, inputs.empty() ? nullptr : &inputs, retain_graph, create_graph);
   const autograd::StepMode mode(create_graph);
-  pass.add(autograd::edge_of(*this), first);
-  pass.run();
+  pass.run(tensors, first);
+  for (auto& c : pass.captures)
+    if (c.edge.node->kind == &autograd::accumulate_kind) c.edge.node->kind->apply(*c.edge.node, &c.gradient, nullptr, create_graph);
+}
+TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph, SourceLine at) const {
+  tt::backward({*this}, {gradient}, retain_graph, create_graph, {}, at);
 }
 
 namespace autograd {
@@ -362,8 +379,8 @@ TT_INLINE Tensor off_tape(const Tensor& t) {
   take_tangent(r, t);
   return r;
 }
-TT_INLINE Tensor call_on_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f) {
-  return dual_rules.load(std::memory_order_acquire)->custom(argument, count, f);
+TT_INLINE void call_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f) {
+  dual_rules.load(std::memory_order_acquire)->custom(argument, count, f);
 }
 TT_INLINE void register_tape() {
   static const bool done = [] {
@@ -400,15 +417,15 @@ TT_INLINE bool Tensor::is_leaf() const {
   autograd::need_history(*this, "is_leaf");
   return !impl().autograd || !static_cast<autograd::Meta*>(impl_->autograd)->made_by;
 }
-TT_INLINE Tensor& Tensor::requires_grad_(bool on) {
+TT_INLINE Tensor& Tensor::requires_grad_(bool on, SourceLine at) {
   if (on && !is_floating(dtype()))
-    TT_THROW(Error(Text("tt::requires_grad_: only floating Tensors have gradients: dtype is ") << name(dtype()) << "."));
+    TT_THROW(Error(Text("tt::requires_grad_: only floating Tensors have gradients: dtype is ") << name(dtype()) << "." << at));
   if (on && impl().inference && !DispatchState::of_this_thread().inference)
-    TT_THROW(Error(Text("tt::requires_grad_: the Tensor was made under InferenceMode. Use clone()?")));
+    TT_THROW(Error(Text("tt::requires_grad_: the Tensor was made under InferenceMode. Use clone()?") << at));
   autograd::need_history(*this, "requires_grad_");
   if (!is_leaf()) {
     if (on) return *this;
-    TT_THROW(Error(Text("tt::requires_grad_: the Tensor was computed from others. Use detach()?")));
+    TT_THROW(Error(Text("tt::requires_grad_: the Tensor was computed from others. Use detach()?") << at));
   }
   autograd::register_tape();
   if (on) (void)autograd::edge_of(*this);  // here, as threads may share it from now on

@@ -73,7 +73,7 @@ auto gradient_by(const F& f, const A&... a) {
     if (value.requires_grad()) {
       need_history(value, "grad");
       nested = nested || (is_grad_enabled() && hangs_on_others(value, variables));
-      gradients = tt::grad({value}, variables, {}, nested, nested);
+      gradients = tt::grad({value}, variables, {}, nested, nested, {});
     }
     if (!nested) value = off_tape(value);
   } else if (!is_grad_enabled()) {  // what is recorded may be differentiated as a whole: steps under NoGrad, as which forward mode goes on
@@ -126,7 +126,7 @@ bool gradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double
   std::vector<Tensor> wanted;
   for (const Tensor& t : inputs)
     if (t.requires_grad()) wanted.push_back(t);
-  const std::vector<Tensor> got = tt::grad({y}, wanted, {weights});
+  const std::vector<Tensor> got = tt::grad({y}, wanted, {weights}, false, false, {});
   const NoGrad off;
   const auto weighted = [&] { return (f(inputs) * weights).sum().template item<double>(); };
   for (std::size_t k = 0; k < wanted.size(); ++k) {
@@ -169,7 +169,7 @@ bool gradgradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, do
       if (t.requires_grad()) wanted.push_back(t);
     Tensor total = (all.back() * 0).sum();
     std::int64_t seed = 20233;
-    for (const Tensor& g : grad({f(given)}, wanted, {all.back()}, true, true))
+    for (const Tensor& g : grad({f(given)}, wanted, {all.back()}, true, true, {}))
       if (g.defined()) total = total + (g * rand_like(g, seed++).to(g.dtype())).sum();
     return total;
   };

@@ -59,7 +59,7 @@ TT_INLINE bool has_taped_tangent(const Tensor& t);
 /// detach(), which leaves the tangent.
 TT_INLINE Tensor off_tape(const Tensor& t);
 /// f(arguments), a function with a backward of its own, of Tensors some of which have tangents.
-TT_INLINE Tensor call_on_duals(const Tensor* const* argument, int count, CallableRef<Tensor(const Tensor* const*)> f);
+TT_INLINE void call_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f);
 
 }  // namespace autograd
 
@@ -67,7 +67,14 @@ TT_INLINE Tensor call_on_duals(const Tensor* const* argument, int count, Callabl
 /// undefined where nothing flows. Leaves' grad() is left alone.
 TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
-                                bool create_graph = false);
+                                bool create_graph = false, SourceLine at = here());
+/// Adds the gradients of `tensors` (weighted by `grad_tensors`; scalars need none) to grad() of all leaves that they were made of, in one pass, or of
+/// `inputs` only, which may be no leaves. Throws Error where one requires no gradient.
+TT_INLINE void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {}, bool retain_graph = false, bool create_graph = false,
+                        const std::vector<Tensor>& inputs = {}, SourceLine at = here());
+template <class> void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph, const std::vector<Tensor>& inputs, SourceLine at) const {
+  tt::backward({*this}, {gradient}, retain_graph, create_graph, inputs, at);
+}
 
 inline bool Tensor::requires_grad() const { return impl().requires_grad; }
 

@@ -64,7 +64,7 @@ struct FunctionContext {
 };
 struct CustomNode;
 
-/// One call of a function of one's own: forward has its context, then the result is put on the tape.
+/// One call of a function of one's own: forward has its context, then the results are put on the tape.
 class CustomCall {
  public:
   using Backward = std::vector<Tensor> (*)(FunctionContext&, const std::vector<Tensor>&);
@@ -72,7 +72,7 @@ class CustomCall {
   CustomCall(const CustomCall&) = delete;
   TT_INLINE ~CustomCall();
   TT_INLINE FunctionContext& context();
-  TT_INLINE Tensor finish(Tensor result, const Tensor* const* argument, int count);
+  TT_INLINE void finish(std::span<Tensor> result, const Tensor* const* argument, int count);
 
  private:
   CustomNode* node_;
@@ -88,19 +88,27 @@ using FunctionContext = autograd::FunctionContext;
 ///     static std::vector<tt::Tensor> backward(tt::FunctionContext&, const std::vector<tt::Tensor>& g) { return {g[0] * 2}; }
 ///   };
 ///   tt::apply_function<Twice>(x)
-/// backward returns one gradient for each Tensor argument, undefined for none.
+/// forward returns a Tensor or a vector of them; backward gets a gradient for each, zeros where none arrives at one of several, and returns one for each Tensor
+/// argument, undefined for none.
 template <class F, class... A>
-Tensor apply_function(const A&... a) {
+auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))> {
+  using Result = std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))>;
+  static_assert(std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>>, "tt::apply_function: forward returns a Tensor, or a std::vector of Tensors");
+  Result result;
+  const auto results = [&]() -> std::span<Tensor> {
+    if constexpr (std::is_same_v<Result, Tensor>) return {&result, 1};
+    else return result;
+  };
   if (detail::capture_mode) {  // its backward is not that of a graph
     const auto need = [&](const auto& x) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) autograd::need_history(x, "Function");
     };
     (need(a), ...);
-    const Tensor result = [&] {
+    {
       const detail::PauseCapture pause;
-      return apply_function<F>(a...);
-    }();
-    detail::stamp(result);
+      result = apply_function<F>(a...);
+    }
+    for (const Tensor& t : results()) detail::stamp(t);
     return result;
   }
   const Tensor* argument[sizeof...(A) + 1];
@@ -111,15 +119,18 @@ Tensor apply_function(const A&... a) {
   (look(a), ...);
   const auto run = [&](const auto&... x) {
     autograd::CustomCall call(&F::backward);
-    Tensor result;
     {
       const NoGrad off;
       result = F::forward(call.context(), x...);
     }
-    return call.finish(std::move(result), argument, tensors);
+    call.finish(results(), argument, tensors);
+    return results();
   };
-  if (!autograd::may_be_dual(argument, tensors)) return run(a...);
-  return autograd::call_on_duals(argument, tensors, [&](const Tensor* const* own) {
+  if (!autograd::may_be_dual(argument, tensors)) {
+    run(a...);
+    return result;
+  }
+  autograd::call_on_duals(argument, tensors, [&](const Tensor* const* own) {
     const auto in_place_of = [&](const auto& x) -> const auto& {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) {
         for (int k = 0; k < tensors; ++k)
@@ -132,6 +143,7 @@ Tensor apply_function(const A&... a) {
     };
     return run(in_place_of(a)...);
   });
+  return result;
 }
 
 }  // namespace tt

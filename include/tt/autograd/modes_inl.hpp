@@ -39,8 +39,8 @@ TT_INLINE void forget(const Tensor& t) {
 struct CustomNode : TapeNode {
   FunctionContext context;
   std::vector<std::uint32_t> versions;
-  std::vector<std::size_t> results_saved;  ///< places in context.saved that are the result: without its history, as a cycle else
-  std::vector<std::pair<DType, Shape>> given;  ///< of the Tensor arguments
+  std::vector<std::pair<std::size_t, int>> results_saved;  ///< places in context.saved, and the results that are there: without their history, as a cycle else
+  std::vector<std::pair<DType, Shape>> given, made;  ///< of the Tensor arguments, and of the results
   CustomCall::Backward backward = nullptr;
   int tensors = 0;
   std::vector<Edge> own_edge;
@@ -56,9 +56,12 @@ inline const TapeNodeKind custom_kind{
         saved.check(n, static_cast<int>(k));
       }
       FunctionContext context = n.context;
-      for (std::size_t k : n.results_saved)
-        if (taped) set_history(context.saved[k] = off_tape(context.saved[k]), &n, 0);
-      std::vector<Tensor> g = n.backward(context, std::vector<Tensor>(in, in + n.results));
+      for (const auto& [k, result] : n.results_saved)
+        if (taped) set_history(context.saved[k] = off_tape(context.saved[k]), &n, result);
+      std::vector<Tensor> arrived(in, in + n.results);
+      for (std::size_t k = 0; k < arrived.size(); ++k)
+        if (!arrived[k].defined() && is_floating(n.made[k].first)) arrived[k] = full(n.made[k].second, 0, tt::detail::on_device(n.made[k].first, device_of_gradients(n.results, in)));
+      std::vector<Tensor> g = n.backward(context, arrived);
       while (static_cast<int>(g.size()) > n.tensors && !g.back().defined()) g.pop_back();  // of arguments that are no Tensors
       if (static_cast<int>(g.size()) != n.tensors)
         TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
@@ -78,9 +81,10 @@ inline const TapeNodeKind custom_kind{
       return any;
     },
     [](TapeNode* n) { delete static_cast<CustomNode*>(n); },
-    [](TapeNode& base, int, const Tensor& from) {
+    [](TapeNode& base, int result, const Tensor& from) {
       auto& n = static_cast<CustomNode&>(base);
-      for (std::size_t k : n.results_saved) take_tangent(n.context.saved[k], from);
+      for (const auto& [k, saved] : n.results_saved)
+        if (saved == result) take_tangent(n.context.saved[k], from);
     }};
 
 TT_INLINE CustomCall::CustomCall(Backward backward) : node_(new CustomNode) {
@@ -90,28 +94,39 @@ TT_INLINE CustomCall::CustomCall(Backward backward) : node_(new CustomNode) {
 }
 TT_INLINE CustomCall::~CustomCall() { release(node_); }
 TT_INLINE FunctionContext& CustomCall::context() { return node_->context; }
-TT_INLINE Tensor CustomCall::finish(Tensor result, const Tensor* const* argument, int count) {
+TT_INLINE void CustomCall::finish(std::span<Tensor> result, const Tensor* const* argument, int count) {
   node_->tensors = count;
-  bool needed = false;
+  bool needed = false, floating = false;
   for (int k = 0; k < count; ++k) needed = needed || argument[k]->requires_grad();
-  if (!needed || !is_grad_enabled() || !is_floating(result.dtype())) return result;
-  bool own = !result.impl().requires_grad && !result.impl().is_view;
-  for (int k = 0; k < count; ++k) {
-    own = own && !argument[k]->is_same(result);
-    node_->given.push_back({argument[k]->dtype(), argument[k]->shape()});
+  for (const Tensor& r : result) floating = floating || (r.defined() && is_floating(r.dtype()));
+  if (!needed || !floating || !is_grad_enabled()) return;
+  for (int k = 0; k < count; ++k) node_->given.push_back({argument[k]->dtype(), argument[k]->shape()});
+  for (const Tensor& t : node_->context.saved) node_->versions.push_back(t.defined() ? t.version() : 0);
+  for (std::size_t r = 0; r < result.size(); ++r) {
+    if (!result[r].defined()) {
+      node_->made.push_back({DType::boolean, Shape{}});
+      continue;
+    }
+    node_->made.push_back({result[r].dtype(), result[r].shape()});
+    if (!is_floating(result[r].dtype())) continue;
+    bool own = !result[r].impl().requires_grad && !result[r].impl().is_view;
+    for (int k = 0; k < count; ++k) own = own && !argument[k]->is_same(result[r]);
+    for (std::size_t k = 0; k < r; ++k) own = own && !result[k].is_same(result[r]);
+    for (std::size_t k = 0; k < node_->context.saved.size() && own; ++k) {
+      Tensor& t = node_->context.saved[k];
+      if (!t.defined() || !t.is_same(result[r])) continue;
+      t = t.detach();
+      node_->results_saved.push_back({k, static_cast<int>(r)});
+    }
+    if (!own) result[r] = result[r].detach();
   }
-  for (std::size_t k = 0; k < node_->context.saved.size(); ++k) {
-    Tensor& t = node_->context.saved[k];
-    node_->versions.push_back(t.defined() ? t.version() : 0);
-    if (!t.defined() || !own || !t.is_same(result)) continue;
-    t = t.detach();
-    node_->results_saved.push_back(k);
-  }
-  if (!own) result = result.detach();
+  node_->results = static_cast<int>(result.size());
   node_->own_edge.resize(static_cast<std::size_t>(count));
   connect(*node_, node_->own_edge.data(), argument, count);
-  set_histories(NodeHandle::of_new(std::exchange(node_, nullptr)), &result, 1, [](int) { return true; });
-  return result;
+  set_histories(NodeHandle::of_new(std::exchange(node_, nullptr)), result.data(), static_cast<int>(result.size()), [&](int k) {
+    const Tensor& r = result[static_cast<std::size_t>(k)];
+    return r.defined() && is_floating(r.dtype());
+  });
 }
 
 }  // namespace autograd

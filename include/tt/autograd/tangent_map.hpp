@@ -29,7 +29,7 @@ class TangentMap {
       y.push_back(v);
       adjoints_.push_back(zeros_like(v).requires_grad_());
     });
-    if (!y.empty()) flows_ = tt::grad(y, x, adjoints_, true, true);
+    if (!y.empty()) flows_ = tt::grad(y, x, adjoints_, true, true, {});
   }
   Result operator()(const A& tangents) const {
     bool taped = taped_;
@@ -44,7 +44,7 @@ class TangentMap {
       }
     });
     const EnableGrad on;
-    if (!flows.empty()) along = tt::grad(flows, adjoints_, directions, true, true);
+    if (!flows.empty()) along = tt::grad(flows, adjoints_, directions, true, true, {});
     std::size_t next = 0;
     return with_leaves(result_, [&](const Tensor& v) {
       if (!v.requires_grad()) return zeros_like(v);

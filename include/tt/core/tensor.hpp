@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "tt/core/capture_mode.hpp"
 #include "tt/core/device_api.hpp"
@@ -1033,14 +1034,16 @@ class Tensor {
   template <class = void> void remove_hook(unsigned hook) const;
   /// Keeps the gradient of a Tensor that is not a leaf, for grad().
   template <class = void> void retain_grad() const;
-  Tensor& requires_grad_(bool on = true);
+  Tensor& requires_grad_(bool on = true, SourceLine at = here());
   bool is_leaf() const;
   Tensor grad() const;
   /// What is like this Tensor, or an undefined one: then there is none.
   void set_grad(const Tensor& grad, SourceLine at = here());
   void zero_grad();
-  void backward() const;
-  void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false) const;
+  template <class = void> void backward(SourceLine at = here()) const;
+  void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false, SourceLine at = here()) const;
+  /// Adds to the gradients of `inputs` only.
+  template <class = void> void backward(const Tensor& gradient, bool retain_graph, bool create_graph, const std::vector<Tensor>& inputs, SourceLine at = here()) const;
 
   /// For the rooms below: what the handle points to.
   detail::TensorImpl& impl() const {
@@ -1100,7 +1103,7 @@ class Tensor {
   Text why_empty() const;
 };
 inline void Tensor::zero_grad() { set_grad(Tensor()); }
-inline void Tensor::backward() const { backward(Tensor()); }
+template <class> void Tensor::backward(SourceLine at) const { backward(Tensor(), false, false, at); }
 
 }  // namespace tt
 

@@ -307,7 +307,7 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
     number(is, now.real_numbers, k);
     t << ", was ";
     number(was, before.real_numbers, k);
-    return t;
+    return t << " (a Tensor without axes in its place may differ at each call)";
   }
   return t << "the arguments differ";
 }

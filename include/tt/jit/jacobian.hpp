@@ -150,7 +150,7 @@ class VjpFunction {
     std::vector<Tensor> variables;
     each_leaf(primals_, [&](const Tensor& t) { variables.push_back(t); });
     std::vector<Tensor> d(variables.size());
-    if (value_.requires_grad()) d = tt::grad({value_}, variables, {adjoint}, true, taped_ || (adjoint.requires_grad() && is_grad_enabled()));
+    if (value_.requires_grad()) d = tt::grad({value_}, variables, {adjoint}, true, taped_ || (adjoint.requires_grad() && is_grad_enabled()), {});
     std::size_t k = 0;
     return with_leaves(primals_, [&](const Tensor& t) {
       const Tensor own = d[k++];
