@@ -1154,3 +1154,15 @@ TEST_CASE("transposed convolutions are the gradients of convolutions by their im
   CHECK(contains(message([&] { tt::conv_transpose2d(x, w, tt::ones({1}, {.dtype = DType::f64}), {2}); }), "the bias is not one number for each channel"));
   CHECK(contains(message([&] { tt::conv_transpose2d(x, w.slice(0, 0, 1), {}, {2}); }), "images have other channels than weights take"));
 }
+
+TEST_CASE("calls that differed from PyTorch's: dtypes of integers, sizes that are said, copies of any layout, singular matrices") {
+  const Tensor whole = tt::tensor({-3, 0, 5}), other = tt::tensor({1, 2, 3});
+  const Tensor sum = tt::call("l1_loss", {whole, other}, {{"reduction", "sum"}});
+  CHECK(sum.dtype() == DType::i64);
+  CHECK(numbers(sum) == Numbers{8});
+  CHECK_THROWS_AS((void)tt::call("repeat_interleave", {whole, 2}, {{"output_size", 5}}), tt::Error);
+  CHECK(numbers(tt::call("repeat_interleave", {whole, 2}, {{"output_size", 6}})) == Numbers{-3, -3, 0, 0, 5, 5});
+  CHECK(numbers(tt::call("view_copy", {tt::arange(6).reshape({2, 3}).t(), tt::IntList{6}})) == Numbers{0, 3, 1, 4, 2, 5});
+  CHECK(tt::call_results("lu", {tt::ones({3, 3})}).size() == 2);
+  CHECK(tt::arange(whole.size(0), {.dtype = DType::f32}).dtype() == DType::f32);
+}
