@@ -784,6 +784,9 @@ TEST_CASE("backward of several Tensors, to some inputs") {
   tt::backward({c}, {tt::tensor({1.0f, 10.0f})}, true, false, {b});
   CHECK(numbers(a.grad()) == Numbers{21, 68});
   CHECK(numbers(b.grad()) == Numbers{1 + 2 * 3 + 1, 2 + 2 * 8 * 2 + 20});
+  const Tensor once = a.detach().requires_grad_();
+  tt::backward({(once * 2).sum()}, {}, false, false, {once, once});
+  CHECK(numbers(once.grad()) == Numbers{2, 2});
   const Tensor fresh = a.detach().requires_grad_(), inner = fresh * 2;
   (inner * inner).sum().backward({}, false, false, {inner});
   CHECK(numbers(inner.grad()) == Numbers{4, 8});

@@ -82,7 +82,7 @@ inline void give_tangents(const DualArguments& duals, const GraphFunction& f, co
 /// A tape node that has saved results of the call it stands for gets their tangents.
 inline void keep_tangents(const Tensor* result, int results) {
   for (int k = 0; k < results; ++k) {
-    if (!result[k].impl().requires_grad || !dual_of(result[k])) continue;
+    if (!result[k].defined() || !result[k].impl().requires_grad || !dual_of(result[k])) continue;
     const Edge e = edge_of(result[k]);
     if (e.node->kind->keep_tangent) e.node->kind->keep_tangent(*e.node, e.result, result[k]);
   }
@@ -116,12 +116,11 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
   }
   const EnableGrad on;
   const std::span<Tensor> result = f(own.data());
-  const int results = static_cast<int>(result.size());
   std::vector<Tensor> y, adjoint, flows, directions;
-  for (int k = 0; k < results; ++k) {
-    if (!result[static_cast<std::size_t>(k)].impl().requires_grad) continue;
-    y.push_back(result[static_cast<std::size_t>(k)]);
-    adjoint.push_back(rand_like(result[static_cast<std::size_t>(k)].detach(), 1).requires_grad_());  // any: what counts is what flows from them
+  for (const Tensor& r : result) {
+    if (!r.defined() || !r.impl().requires_grad) continue;
+    y.push_back(r);
+    adjoint.push_back(rand_like(r.detach(), 1).requires_grad_());  // any: what counts is what flows from them
   }
   if (y.empty()) return;
   const std::vector<Tensor> flow = tt::grad(y, x, adjoint, true, true, at);
@@ -137,13 +136,13 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
   std::vector<Tensor> along(adjoint.size());
   if (!flows.empty()) along = tt::grad(flows, adjoint, directions, true, nested, at);
   std::size_t next = 0;
-  for (int k = 0; k < results; ++k) {
-    if (!result[static_cast<std::size_t>(k)].impl().requires_grad) continue;
+  for (Tensor& r : result) {
+    if (!r.defined() || !r.impl().requires_grad) continue;
     const Tensor tangent = along[next++];
-    if (!nested) result[static_cast<std::size_t>(k)] = result[static_cast<std::size_t>(k)].detach();
-    if (tangent.defined()) set_tangent(result[static_cast<std::size_t>(k)], tangent, duals.level);
+    if (!nested) r = r.detach();
+    if (tangent.defined()) set_tangent(r, tangent, duals.level);
   }
-  keep_tangents(result.data(), results);
+  keep_tangents(result.data(), static_cast<int>(result.size()));
 }
 inline void custom_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f) {
   const DualArguments duals(argument, count);

@@ -337,8 +337,9 @@ TT_INLINE void backward(const std::vector<Tensor>& tensors, const std::vector<Te
   autograd::BackwardPass pass(tensors, inputs.empty() ? nullptr : &inputs, retain_graph, create_graph);
   const autograd::StepMode mode(create_graph);
   pass.run(tensors, first);
+  autograd::LeafTable added;  // a leaf may be there twice
   for (auto& c : pass.captures)
-    if (c.edge.node->kind == &autograd::accumulate_kind) c.edge.node->kind->apply(*c.edge.node, &c.gradient, nullptr, create_graph);
+    if (autograd::TapeNode& n = *c.edge.node; n.kind == &autograd::accumulate_kind && !std::exchange(added[&n].captured, true)) n.kind->apply(n, &c.gradient, nullptr, create_graph);
 }
 TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph, SourceLine at) const {
   tt::backward({*this}, {gradient}, retain_graph, create_graph, {}, at);

@@ -108,7 +108,8 @@ auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(st
       const detail::PauseCapture pause;
       result = apply_function<F>(a...);
     }
-    for (const Tensor& t : results()) detail::stamp(t);
+    for (const Tensor& t : results())
+      if (t.defined()) detail::stamp(t);
     return result;
   }
   const Tensor* argument[sizeof...(A) + 1];
