@@ -319,6 +319,83 @@ std::string against_compiled(const Lines& lines) {
   return "";
 }
 
+/// As one graph, three times, with results and arguments of the bits of eager.
+template <class F, class... A>
+void check_whole(const char* name, const F& f, const A&... given) {
+  CAPTURE(std::string(name));
+  const auto compiled = tt::compile(f, {.name = name, .fullgraph = true});
+  for (int call = 0; call < 3; ++call) {
+    std::vector<Tensor> eager{given.clone()...}, own{given.clone()...};
+    const auto run = [](const auto& g, std::vector<Tensor>& t) {
+      if constexpr (sizeof...(A) == 1) return Tensor(g(t[0]));
+      else return Tensor(g(t[0], t[1]));
+    };
+    const Tensor want = run(f, eager), got = run(compiled, own);
+    CHECK(tt::equal(got, want));
+    for (std::size_t k = 0; k < own.size(); ++k) CHECK(tt::equal(own[k], eager[k]));
+  }
+}
+TEST_CASE("what is written through views is part of a captured graph") {
+  const Tensor x = tt::randn({4, 6}, 1), y = tt::randn({6}, 2);
+  check_whole("part", [](Tensor a) { a.slice(0, 1, 3).fill_(2); return a * 2; }, x);
+  check_whole("row", [](Tensor a, const Tensor& b) { a[1] = b; a[2] += b; return a + 1; }, x, y);
+  check_whole("kept row", [](Tensor a, const Tensor& b) { Tensor r = a[1]; r.mul_(b); const Tensor t = r * 2; r.add_(t); return a.sum(0) + r; }, x, y);
+  check_whole("view of a view", [](Tensor a) { Tensor v = a.t().slice(0, 1, 4), w = v[1]; w.add_(1); v.mul_(3); return a + w.sum(); }, x);
+  check_whole("base", [](Tensor a) { const Tensor v = a.t(), w = v[1]; a.mul_(2); return v + w; }, x);
+  check_whole("steps", [](Tensor a) { a.slice(1, 0, 6, 2).mul_(2); a.slice(1, 1, 6, 4).fill_(7); a.slice(0, 3, 4, 3).fill_(1); return a.clone(); }, x);
+  check_whole("diagonal", [](Tensor a) { tt::diagonal(a).fill_(0); tt::diagonal(a, 1).add_(3); return a.clone(); }, x);
+  check_whole("reshape", [](Tensor a) { Tensor v = a.reshape({2, 2, 6}); v[1].fill_(3); return v.sum(); }, x);
+  check_whole("a reshape that is a copy", [](Tensor a) { Tensor v = a.t().reshape({24}); a.fill_(3); v.slice(0, 0, 3).fill_(1); return v + a.sum(); }, x);
+  check_whole("windows", [](Tensor a) { a.unfold(1, 2, 3).mul_(5); return a.sum(); }, x);
+  check_whole("expansion", [](Tensor a, const Tensor& b) { b.expand({1, 6}).mul_(2); return a + b; }, x, y);
+  check_whole("other elements", [](Tensor a) { a.view(DType::i32)[0].fill_(0); return a * 2; }, x);
+  check_whole("detached", [](Tensor a) { a.detach()[0].fill_(0); return a * 2; }, x);
+  check_whole("in common", [](Tensor a) { Tensor v = a.slice(0, 0, 2), w = a.slice(0, 1, 3); v.mul_(2); w.mul_(3); return v + w; }, x);
+  check_whole("exchanged", [](Tensor a) { const Tensor t = a[0].clone(); a[0] = a[1]; a[1] = t; return a * 1; }, x);
+  check_whole("shifted", [](Tensor a) { a.slice(1, 1, 6).copy_(a.slice(1, 0, 5)); return a * 1; }, x);
+  check_whole("rows by rows", [](Tensor a) { for (int k = 1; k < 4; ++k) a[k] += a[k - 1] * 0.5; return a * 1; }, x);
+  check_whole("given back", [](Tensor a) { const Tensor t = a * 1; Tensor r = t[1]; r.fill_(2); return r; }, x);
+  check_whole("of an argument, given back", [](Tensor a) { Tensor r = a[1]; r.fill_(2); return r; }, x);
+  check_whole("filled", [](const Tensor& a) { Tensor o = tt::zeros({a.size(0), a.size(1)}); for (int k = 0; k < 4; ++k) o[k] = a[k] * k; return o + o.t().sum(); }, x);
+  check_whole("mask", [](const Tensor& a) { Tensor m = tt::ones({4, 6}), v = m.t(); m.slice(0, 1, 2).zero_(); v[0].fill_(3); return a * m + v.sum(); }, x);
+  check_whole("empty", [](Tensor a) { a.slice(0, 2, 2).fill_(1); a.slice(1, 6, 6, 2).fill_(1); return a * 1; }, x);
+
+  static constexpr auto f = [](const Tensor& a, const Tensor& w) {
+    Tensor h = a * w;
+    h[0] = h[1] * 2;
+    h.slice(1, 1, 4, 2).mul_(w[0]);
+    const Tensor v = h.t();
+    h.add_(1);
+    return (v * v).sum();
+  };
+  check_whole("gradient inside", [](const Tensor& a, const Tensor& w) { return tt::grad([a](const Tensor& v) { return f(a, v); })(w); }, x, y);
+  Tensor w = y.clone().requires_grad_(), v = y.clone().requires_grad_();
+  f(x, w).backward();
+  tt::compile(f, {.fullgraph = true})(x, v).backward();
+  CHECK(tt::allclose(w.grad(), v.grad()));
+  const auto repeated = [](const Tensor& a) { a.expand({3, 4, 6}).add_(1); return a; };
+  const auto first_line = [](const std::string& said) { return said.substr(0, said.find('\n')); };
+  CHECK(first_line(message([&] { (void)tt::compile(repeated)(x); })) == first_line(message([&] { (void)repeated(x); })));
+}
+
+TEST_CASE("a cache that is written to by slices keeps its memory, and nothing else of it is copied") {
+  const auto step = tt::compile([](Tensor cache, const Tensor& row) {
+    cache.slice(0, 2, 3).copy_(row);
+    cache[5] += row;
+    return cache.slice(0, 0, 4).sum(1);
+  }, {.fullgraph = true});
+  Tensor cache = tt::zeros({8, 16});
+  const void* const memory = cache.data_ptr();
+  for (int k = 0; k < 2; ++k) {
+    const Tensor sums = step(cache, tt::ones({16}));
+    CHECK(sums[2].item() == 16);
+    CHECK(cache[5].sum().item() == 16 * (k + 1));
+    CHECK(cache.sum().item() == 16 * (k + 2));
+  }
+  CHECK(cache.data_ptr() == memory);
+  CHECK(step.kernels() == 4);  // rows, and the sums
+}
+
 TEST_CASE("random programs of views and changes in place mean what they mean in PyTorch, compiled too") {
   std::ifstream file("tests/data/view_programs.txt");
   std::vector<std::string> lines;

@@ -1,4 +1,4 @@
-// LAPACK, opened when it is first used: the file TT_LAPACK names, else liblapack.so.3 (Debian: liblapack3, or libopenblas0). Never linked. Matrices are column by
+// LAPACK, opened when it is first used: the file TT_LAPACK names, else liblapack.so.3 (Debian: libopenblas0; or liblapack3, the reference, which takes several times as long). Never linked. Matrices are column by
 // column there: a dense row-major one is its transpose.
 //   const auto& f = backend::Lapack<double>::get();   f.getrf(&m, &n, a, &m, pivots, &info);
 // Throws Unavailable, which names the package, without it. Names and arguments are LAPACK's (LAPACK Users' Guide, 3rd edition); integers have 32 bits.
@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "tt/backends/small_lapack.hpp"
 #include "tt/core/error.hpp"
 
 namespace tt::backend {
@@ -24,7 +25,7 @@ TT_LAZY_DEFINITION void* lapack_library() {
       if (void* h = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return h;
       if (named) break;
     }
-    TT_THROW(Unavailable(Text("tt::linalg: LAPACK cannot be opened: ") << dlerror() << ". Install liblapack3, or name the file in TT_LAPACK?"));
+    TT_THROW(Unavailable(Text("tt::linalg: LAPACK cannot be opened: ") << dlerror() << ". Install libopenblas0 or liblapack3, or name the file in TT_LAPACK?"));
   }();
   return handle;
 }
@@ -39,12 +40,25 @@ TT_LAZY_DEFINITION void* lapack_function(const char* name) {
 template <class T>
 struct Lapack {
   using I = int;
-  void (*getrf)(const I* m, const I* n, T* a, const I* lda, I* pivots, I* info);
-  void (*getrs)(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda, const I* pivots, T* b, const I* ldb, I* info);
+  void getrf(const I* m, const I* n, T* a, const I* lda, I* pivots, I* info) const {
+    if (detail::is_small(*m, *n)) return detail::small_getrf(*m, *n, a, *lda, pivots, *info);
+    library_getrf(m, n, a, lda, pivots, info);
+  }
+  void getrs(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda, const I* pivots, T* b, const I* ldb, I* info) const {
+    if (detail::is_small(*n, *nrhs)) return detail::small_getrs(*trans == 'T', *n, *nrhs, a, *lda, pivots, b, *ldb, *info);
+    library_getrs(trans, n, nrhs, a, lda, pivots, b, ldb, info);
+  }
+  /// Of small matrices, only the lower triangle.
+  void potrf(const char* uplo, const I* n, T* a, const I* lda, I* info) const {
+    if (*uplo == 'L' && detail::is_small(*n, *n)) return detail::small_potrf(*n, a, *lda, *info);
+    library_potrf(uplo, n, a, lda, info);
+  }
+  void trtrs(const char* uplo, const char* trans, const char* diag, const I* n, const I* nrhs, const T* a, const I* lda, T* b, const I* ldb, I* info) const {
+    if (detail::is_small(*n, *nrhs)) return detail::small_trtrs(*uplo == 'U', *trans == 'T', *diag == 'U', *n, *nrhs, a, *lda, b, *ldb, *info);
+    library_trtrs(uplo, trans, diag, n, nrhs, a, lda, b, ldb, info);
+  }
   void (*sytrf)(const char* uplo, const I* n, T* a, const I* lda, I* pivots, T* work, const I* lwork, I* info);
   void (*sytrs)(const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda, const I* pivots, T* b, const I* ldb, I* info);
-  void (*potrf)(const char* uplo, const I* n, T* a, const I* lda, I* info);
-  void (*trtrs)(const char* uplo, const char* trans, const char* diag, const I* n, const I* nrhs, const T* a, const I* lda, T* b, const I* ldb, I* info);
   void (*geqrf)(const I* m, const I* n, T* a, const I* lda, T* tau, T* work, const I* lwork, I* info);
   void (*orgqr)(const I* m, const I* n, const I* k, T* a, const I* lda, const T* tau, T* work, const I* lwork, I* info);
   void (*syevd)(const char* jobz, const char* uplo, const I* n, T* a, const I* lda, T* w, T* work, const I* lwork, I* iwork, const I* liwork, I* info);
@@ -61,12 +75,12 @@ struct Lapack {
         full[n] = '_';
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(detail::lapack_function(full));
       };
-      find(f.getrf, "getrf");
-      find(f.getrs, "getrs");
+      find(f.library_getrf, "getrf");
+      find(f.library_getrs, "getrs");
       find(f.sytrf, "sytrf");
       find(f.sytrs, "sytrs");
-      find(f.potrf, "potrf");
-      find(f.trtrs, "trtrs");
+      find(f.library_potrf, "potrf");
+      find(f.library_trtrs, "trtrs");
       find(f.geqrf, "geqrf");
       find(f.orgqr, "orgqr");
       find(f.syevd, "syevd");
@@ -76,6 +90,12 @@ struct Lapack {
     }();
     return table;
   }
+
+ private:
+  void (*library_getrf)(const I*, const I*, T*, const I*, I*, I*);
+  void (*library_getrs)(const char*, const I*, const I*, const T*, const I*, const I*, T*, const I*, I*);
+  void (*library_potrf)(const char*, const I*, T*, const I*, I*);
+  void (*library_trtrs)(const char*, const char*, const char*, const I*, const I*, const T*, const I*, T*, const I*, I*);
 };
 
 }  // namespace tt::backend

@@ -69,11 +69,11 @@ struct Inverse {
     if (c[0].is_meta()) return;
     each_matrix(c[0].dtype(), [&]<class T>(T) {
       const auto& f = backend::Lapack<T>::get();
-      ColumnMajor<T> m(a.rows, a.rows);
+      ColumnMajor<T> m(a.rows, a.rows), x(a.rows, a.rows);
       std::vector<int> pivots(static_cast<std::size_t>(a.rows) + 1);
       for (std::int64_t k = 0; k < a.count && a.rows > 0; ++k) {
         m.read(a.dense.data_ptr<T>() + k * a.rows * a.rows);
-        ColumnMajor<T> x(a.rows, a.rows);
+        for (T& e : x.room) e = 0;
         for (int i = 0; i < a.rows; ++i) x.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(a.rows + 1)] = 1;
         int code = 0;
         const int lead = m.lead(), n = a.rows;

@@ -78,12 +78,12 @@ TT_LAZY_DEFINITION Tensor diff(const Tensor& x, int n, int dim, const Tensor& pr
 }
 namespace detail {
 template <class = void>
-Tensor trapezoids(const Tensor& y, const Tensor& x, double dx, int dim, SourceLine at) {
+Tensor double_trapezoids(const Tensor& y, const Tensor& x, int dim, SourceLine at) {
   for (const Tensor* t : {&y, &x}) need_dtype(!t->defined() || t->dtype() != DType::boolean, "trapezoid", DType::boolean, at);
   const int d = axis_of(y, dim, "trapezoid", at, y.dim());
   const Size n = y.size(d, at);
   const Tensor both = y.slice(d, 1, n, 1, at) + y.slice(d, 0, n > 0 ? n - 1 : n, 1, at);
-  if (!x.defined()) return both * (dx / 2);
+  if (!x.defined()) return both;
   Tensor apart;
   if (x.dim() == 1) {
     if (x.size(0, at) != n) TT_THROW(Error(Text("tt::trapezoid: ") << x.size(0, at) << " places for " << n << " elements along axis " << d << " of shape " << y.shape() << "." << at));
@@ -93,13 +93,13 @@ Tensor trapezoids(const Tensor& y, const Tensor& x, double dx, int dim, SourceLi
   } else {
     apart = diff(x, 1, x.dim() == y.dim() ? d : d - (y.dim() - x.dim()), {}, {}, at);
   }
-  return both * apart / 2;
+  return both * apart;
 }
 }  // namespace detail
-TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::trapezoids(y, x, 1, dim, at).sum({dim}, false, at); }
-TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::trapezoids(y, {}, dx, dim, at).sum({dim}, false, at); }
-TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::trapezoids(y, x, 1, dim, at), dim, at); }
-TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::trapezoids(y, {}, dx, dim, at), dim, at); }
+TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::double_trapezoids(y, x, dim, at).sum({dim}, false, at) / 2; }
+TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::double_trapezoids(y, {}, dim, at).sum({dim}, false, at) * (dx / 2); }
+TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, x, dim, at), dim, at) / 2; }
+TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, {}, dim, at), dim, at) * (dx / 2); }
 
 TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, TensorSpan spacing, const IntList& dim, int edge_order, SourceLine at) {
   IntList axes = dim;

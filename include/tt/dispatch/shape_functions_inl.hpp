@@ -334,7 +334,8 @@ TT_LAZY_DEFINITION Tensor repeat_interleave(const Tensor& x, SizeArgument repeat
     if (k == d) expanded.push_back(repeats.size);
     to.push_back(k == d ? own.size(k, at) * repeats.size : own.size(k, at));
   }
-  return own.unsqueeze(d + 1, at).expand(expanded, at).reshape(to, at).clone(at);
+  const Tensor r = own.unsqueeze(d + 1, at).expand(expanded, at).reshape(to, at);
+  return detail::is_plain(x) && !r.shares_storage(own) ? r : r.clone(at);
 }
 TT_LAZY_DEFINITION Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim, SourceLine at) {
   const Tensor own = dim.given ? x : x.reshape({-1}, at);

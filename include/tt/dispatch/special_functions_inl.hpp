@@ -251,6 +251,17 @@ Tensor pointwise(const Tensor& x, const Tensor& y, SourceLine at) {
   const DType d = is_floating(both.dtype()) ? both.dtype() : DType::f32;
   return call_with<Pointwise<F>>(at, {}, argument_of<F>(on_device_of(y, x, at).to(d, at).expand(both.shape(at), at)), argument_of<F>(on_device_of(x, y, at).to(d, at).expand(both.shape(at), at)));
 }
+/// The derivative by the first argument, which is not known, as in PyTorch: zero would be another function's.
+template <class F>
+struct NotKnown {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = F::unknown, .arguments = "input"};
+  static Sym like(const Sym& x, const NoOptions&) { return x; }
+  static void kernel(Call& c, const Options&) {
+    if (!c[0].is_meta()) TT_THROW(Error(Text("tt::backward: ") << F::name + 1 << " has no derivative by its first argument, as in PyTorch. Use detach()?" << c.at));
+    c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
+  }
+};
 template <class F>
 auto again(const auto& s, const auto& x) { return call_with<Pointwise<F>>(s.at, {}, x); }
 
@@ -311,19 +322,21 @@ struct AiryAi {
   static double of(double x) { return airy_ai(x); }
 };
 struct Zeta {
-  static constexpr const char* name = "_special_zeta";
+  static constexpr const char *name = "_special_zeta", *unknown = "_special_zeta_by_x";
   static double of(double x, double q) { return hurwitz_zeta(x, q); }
-  static void derivative(const auto& s) {  // by q; by x there is none, as in PyTorch
+  static void derivative(const auto& s) {
     const auto& x = s.argument[0];
+    s.out[0] = call_with<NotKnown<Zeta>>(s.at, {}, x);
     s.out[1] = -s.gradient[0] * x * call_with<Pointwise<Zeta>>(s.at, {}, x + 1, s.argument[1]);
   }
 };
 template <bool Upper>
 struct IncompleteGamma {
-  static constexpr const char* name = Upper ? "_igammac" : "_igamma";
+  static constexpr const char *name = Upper ? "_igammac" : "_igamma", *unknown = Upper ? "_igammac_by_a" : "_igamma_by_a";
   static double of(double a, double x) { return incomplete_gamma(a, x, Upper); }
-  static void derivative(const auto& s) {  // by x
+  static void derivative(const auto& s) {
     const auto &a = s.argument[0], &x = s.argument[1];
+    s.out[0] = call_with<NotKnown<IncompleteGamma>>(s.at, {}, a);
     const auto density = s.gradient[0] * tt::exp((a - 1) * tt::log(x) - x - tt::lgamma(a));
     if constexpr (Upper) s.out[1] = -density;
     else s.out[1] = density;

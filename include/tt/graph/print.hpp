@@ -231,6 +231,10 @@ constexpr Text to_string(const Graph& g) {
   Text t;
   return t << "graph " << graph_text_version << '\n' << detail::lines_of(g, "\n");
 }
+template <CharStream Stream>
+Stream& operator<<(Stream& stream, const Graph& g) {
+  return stream << to_string(g);
+}
 
 /// The graph for `dot -Tsvg`.
 constexpr Text to_dot(const Graph& g) {

@@ -5,6 +5,7 @@
 #include "tt/core/size_expression.hpp"
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/differentiate.hpp"
+#include "tt/graph/view_update.hpp"
 #include "tt/jit/recorder.hpp"
 
 namespace tt {
@@ -46,7 +47,8 @@ class GraphBuilder {
       else {
         Attributes attributes = list.attributes(s);
         express(attributes);
-        call(*s.op, {in.begin(), in.end()}, attributes, s.at, s.detached, result.data());
+        if (s.kind == StepKind::put) result[0] = put(*s.op, in[0], in[1], attributes, s.at);
+        else call(*s.op, {in.begin(), in.end()}, attributes, s.at, s.detached, result.data());
       }
       for (int k = 0; k < s.results; ++k) set_node(s.result + k, result[k]);
     }
@@ -168,6 +170,9 @@ class GraphBuilder {
     return s;
   }
   void call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached, int* result);
+  /// `base` with `part` in place of what the view shows that `op` makes of it.
+  int put(const Operator& op, int base, int part, const Attributes& attributes, SourceLine at);
+  void record(Graph& g, const Operator& op, std::span<const int> operands, const Attributes& attributes, int* result) const;
   /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
   void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
   /// Of the first by the others.
@@ -200,16 +205,31 @@ class GraphBuilder {
   }
 };
 
+inline void GraphBuilder::record(Graph& g, const Operator& op, std::span<const int> operands, const Attributes& attributes, int* result) const {
+  if (by_value_ && &op == &detail::reshape_operator()) result[0] = g.reshape(operands[0], reshaped(Shape(g[operands[0]].shape), attributes.list(0)));
+  else if (by_value_ && &op == &detail::expand_operator()) result[0] = g.broadcast_to(operands[0], symbolic_shape(attributes.list(0)));
+  else (op.record_named && !has_gradients_ ? op.record_named : op.record)(g, op, operands, attributes, result);
+}
+inline int GraphBuilder::put(const Operator& op, int base, int part, const Attributes& attributes, SourceLine at) {
+  graph.where = at;
+  graph.where_is_caller = true;
+  const detail::RecordsSteps steps(graph, !has_gradients_);
+  Graph views;
+  const int all[] = {views.input(graph[base].dtype, graph[base].shape)};
+  int shown[1];
+  record(views, op, all, attributes, shown);
+  views.output(shown[0]);
+  const int result = with_part(graph, views, base, part);
+  guard_recorded(op, {&result, 1}, at);
+  return result;
+}
+
 inline void GraphBuilder::call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached,
                                int* result) {
   graph.where = at;
   graph.where_is_caller = true;
   const detail::RecordsSteps steps(graph, !has_gradients_);
-  if (by_value_ && &op == &detail::reshape_operator())
-    result[0] = graph.reshape(operands[0], reshaped(Shape(graph[operands[0]].shape), attributes.list(0)));
-  else if (by_value_ && &op == &detail::expand_operator())
-    result[0] = graph.broadcast_to(operands[0], symbolic_shape(attributes.list(0)));
-  else (op.record_named && !has_gradients_ ? op.record_named : op.record)(graph, op, operands, attributes, result);
+  record(graph, op, operands, attributes, result);
   guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
   if (has_effect(op)) effects.push_back(result[0]);
   for (int k = 0; k < attributes.expression.size(); ++k)  // it takes them for numbers

@@ -5,6 +5,7 @@
 #pragma once
 #include <pthread.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,8 @@
 namespace tt {
 namespace jit {
 
-enum class StepKind : std::uint8_t { call, view, variable, gradients };
+/// put: operand 0, with operand 1 in place of what the view that the op makes of it shows.
+enum class StepKind : std::uint8_t { call, view, variable, gradients, put };
 struct Step {
   const Operator* op = nullptr;  ///< null: variable, gradients
   StepKind kind = StepKind::call;
@@ -125,12 +127,20 @@ class StepList {
   bool is_noted(const void* p) const { return noted_.find(p) >= 0; }
   bool in_use(int k) const { return value(k).tensor.impl().uses.load(std::memory_order_relaxed) > 1; }
   int root_of(int k) const { return k < 0 || value(k).root < 0 ? k : value(k).root; }
-  /// Another view in use over the memory of this value: it would not see a change in place.
-  bool has_views(int k) const {
-    const int root = views.empty() ? k : root_of(k);
-    for (const View& v : views)
-      if (v.root == root && v.value != k && in_use(v.value)) return true;
-    return false;
+  /// What a view is one of, which may be a view too.
+  int base_of(int view) const { return operand(step(value(view).step), 0); }
+  /// The Tensor that the function has of a value which is no view.
+  const Tensor& handle(int k) const {
+    for (const Update& u : updates)
+      if (u.value == k) return value(u.target).tensor;
+    return value(k).tensor;
+  }
+  /// The Tensor of a value becomes what another one is, whose value has that of the first from now on.
+  void rename(const Tensor& t, const Tensor& other) {
+    detail::TensorImpl &to = t.impl(), &from = other.impl();
+    value(static_cast<int>(to.trace_id)).tensor.swap(value(static_cast<int>(from.trace_id)).tensor);
+    std::swap(to.trace_id, from.trace_id);
+    to.requires_grad = from.requires_grad;
   }
 
  private:
@@ -289,6 +299,77 @@ class Recorder : public detail::CaptureMode {
     bool required = false;
     for (int k = 0; k < c.arguments; ++k) required = required || c[k].impl().requires_grad;
     return required && !c.op->cuts_history;
+  }
+  // ---- changes through views
+  /// What a Tensor is a view of, as the function has it, or itself.
+  Tensor base_of(const Tensor& t) const {
+    const int value = known_value(t);
+    return value < 0 || list_->value(value).root < 0 ? t : list_->handle(list_->value(value).root);
+  }
+  /// Can what a view shows be changed by steps? Not elements that are one in memory, nor, with a history, what was cut from one.
+  bool can_put(const Tensor& view, bool has_history) const {
+    int v = known_value(view);
+    if (v < 0 || list_->value(v).root < 0) return true;
+    for (; list_->value(v).root >= 0; v = list_->base_of(v)) {
+      const Operator& op = *list_->step(list_->value(v).step).op;
+      if (!op.record || (op.cuts_history && has_history) || detail::has_repeats(list_->value(v).tensor.impl())) return false;
+    }
+    return !detail::has_repeats(list_->handle(v).impl());
+  }
+  /// Will the elements have a history that `other` is written to?
+  static bool has_history(const Tensor& target, const Tensor* other) {
+    return DispatchState::of_this_thread().grad_enabled && (target.impl().requires_grad || (other && other->impl().requires_grad));
+  }
+  /// A view gets other elements: what it is a view of becomes another value, and so do all its views.
+  void write_through(const Tensor& view, const Tensor& elements, const char* op, SourceLine at) {
+    Tensor part = elements;
+    int v = known_value(view);
+    for (; list_->value(v).root >= 0; v = list_->base_of(v)) {
+      const Tensor& base = list_->value(list_->base_of(v)).root >= 0 ? list_->value(list_->base_of(v)).tensor : list_->handle(list_->base_of(v));
+      const Step& shown = list_->step(list_->value(v).step);
+      Values in;
+      in.push_back(value_of(base, at));
+      in.push_back(value_of(part, at));
+      const Attributes attributes = list_->attributes(shown);
+      list_->add_step(shown.op, StepKind::put, in, attributes, at);
+      const bool required = has_history(base, &part);
+      part = last_result_like(base);
+      part.impl().requires_grad = required;
+    }
+    Tensor base = list_->handle(v);
+    finish_update(base, part, op, at);
+  }
+  /// The result of the last step, which has the dtype and the shape of `t`.
+  virtual Tensor last_result_like(const Tensor& t) = 0;
+  /// `base`, which was value `before`, is another value: so are its views that are in use.
+  void renew_views(int before, const Tensor& base, SourceLine at) {
+    const std::size_t count = list_->views.size();
+    std::vector<int> wanted;  // what those in use are views of
+    std::vector<std::size_t> renewed;
+    for (std::size_t k = count; k-- > 0;)
+      if (const View& v = list_->views[k]; v.root == before && (list_->in_use(v.value) || std::find(wanted.begin(), wanted.end(), v.value) != wanted.end())) {
+        wanted.push_back(v.base);
+        renewed.push_back(k);
+      }
+    std::vector<std::pair<int, Tensor>> anew;
+    for (std::size_t k = renewed.size(); k-- > 0;) {
+      const View v = list_->views[renewed[k]];
+      const Step s = list_->step(list_->value(v.value).step);
+      const Tensor* argument[] = {&base};
+      for (const auto& [value, tensor] : anew)
+        if (value == v.base) argument[0] = &tensor;
+      const Attributes attributes = list_->attributes(s);
+      const autograd::StepMode mode(s.grad_enabled);
+      Tensor made;
+      Call c{s.op, argument, 1, &attributes, &made, at, {}};
+      record(c);
+      if (const Tensor& held = list_->value(v.value).tensor; list_->in_use(v.value)) {
+        const Tensor handle = held;
+        list_->rename(handle, made);
+        made = handle;
+      }
+      anew.push_back({v.value, static_cast<Tensor&&>(made)});
+    }
   }
   /// How a view of a recorded Tensor lies, and of which dtype it is; false: as a copy of it does.
   static bool view_strides(const Call& c, Shape& shape, std::int64_t* strides, DType& dtype) {

@@ -92,6 +92,7 @@ class SegmentRecorder final : public Recorder {
   void run_at_once(Call& c, const char* why);
   bool is_foreign(const Tensor& t) const;
   bool conflicts(const Tensor& t) const;
+  Tensor last_result_like(const Tensor& t) override { return make(t.dtype(), t.impl().shape, nullptr, t.device()); }
   bool hangs_on_others(int value, int first) const;
   void break_at(const Tensor& t, const char* op, SourceLine at, const char* why = "");
   void flush();
@@ -221,18 +222,18 @@ inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at
 
 inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
   check_no_leaf(target, at);
-  const bool recorded = is_recorded(target, at);
-  if (!recorded && is_foreign(target)) refuse_foreign(target, at);
+  const Tensor base = base_of(target);
+  const bool recorded = is_recorded(base, at);
+  if (!recorded && is_foreign(base)) refuse_foreign(base, at);
   const char* why = nullptr;
-  if (!recorded && detail::change_is_taped(target, other)) why = ", on the tape";
-  else if (detail::is_changed_off_tape(target)) why = ", which requires a gradient, under NoGrad";
-  else if (!recorded && target.device().type != DeviceType::cpu) why = ", on another device";
-  else if (is_exposed(target) || (other && is_exposed(*other))) why = exposed_in_words;
-  else if (recorded && target.impl().is_view) why = ", which is a view";
-  else if (list_->has_views(known_value(target))) why = ", which has views";
+  if (!recorded && detail::change_is_taped(base, other)) why = ", on the tape";
+  else if (detail::is_changed_off_tape(base)) why = ", which requires a gradient, under NoGrad";
+  else if (!recorded && base.device().type != DeviceType::cpu) why = ", on another device";
+  else if (is_exposed(base) || (other && is_exposed(*other))) why = exposed_in_words;
+  else if (!can_put(target, has_history(base, other))) why = ", which is a view";
   else if (!recorded) {
     for (const Value& v : list_->values)
-      if (v.step < 0 && !v.tensor.is_same(target) && overlap(v.tensor, target)) why = ", which shares memory with what was read";
+      if (v.step < 0 && !v.tensor.is_same(base) && overlap(v.tensor, base)) why = ", which shares memory with what was read";
     detail::check_no_repeats(target, op, at);
   }
   if (!why) return true;
@@ -241,26 +242,22 @@ inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, c
   flush();
   return false;
 }
-inline void SegmentRecorder::finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) {
+inline void SegmentRecorder::finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) {
   if (value.impl().trace_id < 0 || value.impl().is_view)  // it must own its elements
-    return finish_update(target, detail::call_unary(detail::copy_operator(), value, no_attributes, at), "", at);
-  const int now = static_cast<int>(value.impl().trace_id);
-  detail::TensorImpl& impl = target.impl();
-  if (impl.trace_id >= 0) {  // the value's place is taken by the target, which other handles know
-    list_->value(now).tensor.swap(list_->value(static_cast<int>(impl.trace_id)).tensor);
-    value.impl().trace_id = impl.trace_id;
-    impl.trace_id = now;
-    impl.requires_grad = value.impl().requires_grad;
-    return;
+    return finish_update(target, detail::call_unary(detail::copy_operator(), value, no_attributes, at), op, at);
+  const int before = value_of(target, at), now = static_cast<int>(value.impl().trace_id);
+  if (list_->value(before).root >= 0) return write_through(target, value, op, at);
+  if (target.impl().trace_id >= 0) {
+    list_->rename(target, value);  // the value's place is taken by the target, which other handles know
+    return renew_views(before, target, at);
   }
-  const int before = value_of(target, at);  // the target as it lies in memory
-  list_->place(&impl) = now;
+  list_->place(&target.impl()) = now;
+  Update* known = nullptr;
   for (Update& u : list_->updates)
-    if (target_of(u).is_same(target)) {
-      u.value = now;
-      return;
-    }
-  list_->updates.push_back({before, now});
+    if (target_of(u).is_same(target)) known = &u;
+  if (known) known->value = now;
+  else list_->updates.push_back({before, now});  // the target as it lies in memory
+  renew_views(before, target, at);
 }
 inline void SegmentRecorder::left(Tensor& t, bool constant) {
   const int place = place_++;
@@ -363,9 +360,6 @@ inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
 inline void SegmentRecorder::mark_needed() {
   for (Value& v : list_->values)
     if (v.step >= 0) v.needed = v.tensor.impl().uses.load(std::memory_order_relaxed) > 1;
-  for (std::size_t k = list_->views.size(); k-- > 0;)
-    if (const View& v = list_->views[k]; list_->value(v.value).needed)
-      list_->value(v.base).needed = true;
   std::size_t kept = 0;  // a Tensor that was made here and that nobody holds any more need not be written
   for (const Update& u : list_->updates) {
     const Tensor& t = target_of(u);
@@ -376,6 +370,9 @@ inline void SegmentRecorder::mark_needed() {
       detail::MemoryOrder(t).lay_out(made.impl());  // what is a view of it lies so
   }
   list_->updates.resize(kept);
+  for (std::size_t k = list_->views.size(); k-- > 0;)
+    if (const View& v = list_->views[k]; list_->value(v.value).needed && list_->handle(v.base).impl().trace_id >= 0)  // else it is written to what is there
+      list_->value(v.base).needed = true;
 }
 
 inline void SegmentRecorder::flush() {
@@ -467,8 +464,17 @@ inline void SegmentRecorder::run_step(int step) {
     TT_THROW(Error(Text("tt::compile: ") << store_.name() << ": has too many different segments to keep, and this one takes gradients, so it cannot run op by op." << s.at));
   for (int k = 0; k < s.operands; ++k) argument[k] = &list_->real(list_->operand(s, k));
   const Attributes a = list_->attributes(s);
-  Call c{s.op, argument.data(), s.operands, &a, result.data(), s.at, {}};
-  Dispatcher::get().call(c);
+  if (s.kind == StepKind::put) {
+    const Tensor all = argument[0]->clone(), *base[] = {&all};
+    Tensor shown;
+    Call view{s.op, base, 1, &a, &shown, s.at, {}};
+    Dispatcher::get().call(view);
+    shown.copy_(*argument[1]);
+    result[0] = all;
+  } else {
+    Call c{s.op, argument.data(), s.operands, &a, result.data(), s.at, {}};
+    Dispatcher::get().call(c);
+  }
   for (int k = 0; k < s.results; ++k) {
     Value& v = list_->value(s.result + k);
     if (s.kind == StepKind::view) v.real = result[k];

@@ -139,6 +139,18 @@ class Tracer final : public Recorder {
   std::vector<std::pair<int, int>> updates_;  ///< nodes, and whose memory they take over
   std::vector<Tensor> assigned_;  ///< to each argument, which is written then
 
+  Tensor last_result_like(const Tensor&) override {
+    Tensor r;
+    record_last(&r);
+    return r;
+  }
+  /// The last step made a view; the list has both Tensors: how they lie, if they are given back.
+  void note_shared(const Call& c) {
+    note_view(c.result[0], c[0]);
+    list_->values.back().tensor = c.result[0];
+    list_->value(list_->views.back().base).tensor = c[0];
+  }
+
   // ---- values and their nodes
   inline int value_from_outside(const Tensor& t, SourceLine at) override;
   int id_of(const Tensor& t, SourceLine at = {}) {
@@ -182,12 +194,7 @@ class Tracer final : public Recorder {
     std::erase_if(made_, [](const Made& m) { return m.tensor.impl().uses.load(std::memory_order_relaxed) == 1; });
     made_.push_back({t, value, t.version()});
   }
-  /// Another Tensor that was made here, and is in use, over the same memory.
-  bool shares_made(const Tensor& t) const {
-    for (const Made& m : made_)
-      if (!m.tensor.is_same(t) && m.tensor.shares_storage(t) && m.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
-    return false;
-  }
+  bool become_recorded(const Tensor& t, SourceLine at);
   /// Its elements are looked at: the sizes that they hang on are numbers.
   void look_at_elements(const Tensor& t, SourceLine at);
 
@@ -273,10 +280,10 @@ inline void Tracer::record(Call& c) {
   if (!c.op->is_view) return keep_order(c);
   Shape shape;
   DType dtype{};
-  if (std::int64_t strides[max_rank] = {}; view_strides(c, shape, strides, dtype)) c.result[0].impl().set_strided(shape, strides);
-  note_view(c.result[0], c[0]);
-  list_->values.back().tensor = c.result[0];
-  list_->value(list_->views.back().base).tensor = c[0];  // how it lies, if it is given back too
+  std::int64_t strides[max_rank] = {};
+  if (!view_strides(c, shape, strides, dtype)) return;
+  c.result[0].impl().set_strided(shape, strides);
+  note_shared(c);
 }
 
 inline void Tracer::need(const Tensor& t, const char* op, SourceLine at, detail::Use use) {
@@ -304,11 +311,9 @@ inline Extent Tracer::size_of(const Tensor& t, int axis) {
 // ---- in place
 
 inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
-  detail::TensorImpl& impl = target.impl();
   check_no_leaf(target, at);
-  if (regions_.any_open() && !is_of_body(target)) stop(target, op, at);
-  if (detail::is_changed_off_tape(target)) stop(target, op, at);
   if (known_value(target) < 0) {  // neither recorded nor held
+    if (regions_.any_open()) stop(target, op, at);
     if (!made_here(target)) (void)value_of(target, at);  // throws
     if (!is_constant(target) && known(target) < 0) {
       if (!other) return false;
@@ -319,25 +324,26 @@ inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char
       }
       return false;
     }
-    if (impl.is_view || shares_made(target)) stop(target, op, at);
-    impl.trace_id = value_of(target, at);  // it has no elements from now on
-    impl.device = {DeviceType::meta, 0};
-    impl.keys = KeySet(backend_key(DeviceType::meta)) | DispatchKey::trace;
-    impl.is_fill = false;
+    if (!become_recorded(target, at)) stop(target, op, at);
   }
-  if ((impl.trace_id >= 0 && impl.is_view) || list_->has_views(known_value(target))) stop(target, op, at);
+  const Tensor base = base_of(target);
+  if (regions_.any_open() && !is_of_body(base)) stop(target, op, at);
+  if (detail::is_changed_off_tape(base) || !can_put(target, has_history(base, other))) stop(target, op, at);
   return true;
 }
 
-inline void Tracer::finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) {
+inline void Tracer::finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) {
+  const int before = known_value(target);
+  if (before >= 0 && list_->value(before).root >= 0) return write_through(target, value, op, at);
   const int from = value_of(value, at);
   const int now = add_node(builder_.node(from), list_->value(from).step);  // a value of its own: no view of anything
   if (target.impl().trace_id < 0) {
     list_->place(&target.impl()) = now;
-    return;
+  } else {
+    target.impl().trace_id = now;
+    target.impl().requires_grad = value.impl().requires_grad;
   }
-  target.impl().trace_id = now;
-  target.impl().requires_grad = value.impl().requires_grad;
+  renew_views(before, target, at);
 }
 
 [[noreturn]] inline void Tracer::stop(const Tensor& t, const char* op, SourceLine at) {

@@ -93,6 +93,28 @@ inline bool Tracer::run_at_once(Call& c) {
   list_call(c, in, detaches_);
   record_last();
   for (int k = 0; k < c.op->results; ++k) note(c.result[k], list_->steps.back().result + k);
+  if (c.op->is_view && c.result[0].shares_storage(c[0])) note_shared(c);
+  return true;
+}
+
+/// What is known of elements that are there is what they are from now on: of a Tensor, of what it is a view of, and of all views of that. False: some of its
+/// memory belongs to a Tensor of which it is not known how it was made.
+inline bool Tracer::become_recorded(const Tensor& t, SourceLine at) {
+  const int root = list_->root_of(value_of(t, at));
+  std::vector<std::pair<Tensor, int>> all{{list_->value(root).tensor.defined() ? list_->value(root).tensor : t, root}};
+  for (const View& v : list_->views)
+    if (v.root == root) all.push_back({list_->value(v.value).tensor, v.value});
+  const auto is_one = [&](const Tensor& o) { return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first.is_same(o); }); };
+  if (!is_one(t)) return false;
+  for (const Made& m : made_)
+    if (m.tensor.shares_storage(t) && !is_one(m.tensor) && m.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return false;
+  for (const auto& [tensor, value] : all) {
+    detail::TensorImpl& impl = tensor.impl();
+    impl.trace_id = value;
+    impl.device = {DeviceType::meta, 0};
+    impl.keys = KeySet(backend_key(DeviceType::meta)) | DispatchKey::trace;
+    impl.is_fill = false;
+  }
   return true;
 }
 

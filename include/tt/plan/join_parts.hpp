@@ -128,21 +128,29 @@ constexpr int slice_of_parts(Graph& g, PartSkips& skips, int a, const Node& slic
   return g.slice(a, axis, start, length, step);
 }
 
-/// The values that a slice_scatter alone reads, which replaces a part of them: parts themselves.
+/// Does a node show nothing of the part that a slice_scatter replaces, of the same values?
+constexpr bool is_beside(const Graph& g, const Node& n, const Node& scatter) {
+  if (n.op != Op::slice) return false;
+  const auto [axis, start, step] = g.attributes<SliceAttribute>(n);
+  const Extent replaced = g[part_of(scatter)].shape[axis], last = start + (n.shape[axis] - 1) * Extent(step), from = g.attributes<PadAttribute>(scatter).along(axis);
+  return replaced != scatter.shape[axis] && (never_more((step > 0 ? last : start) + 1, from) || never_more(from + replaced, step > 0 ? start : last));
+}
+/// The values of which a slice_scatter replaces a part, parts themselves, where all others that read them read beside it: it does so in their memory.
 constexpr Vec<char> parts_replaced(const Graph& g) {
   Vec<char> replaced(g.size(), 0);
-  bool any = false;
-  for (const Node& n : g.nodes) {
-    if (n.op != Op::slice_scatter) continue;
-    replaced[n.operand[0]] = has_parts(g[n.operand[0]].op);
-    any = true;
+  Vec<int> by;  // which slice_scatter; -1: none, -2: it may not
+  for (int i = 0; i < g.size(); ++i) {
+    const Node& n = g[i];
+    if (n.op != Op::slice_scatter || !has_parts(g[n.operand[0]].op)) continue;
+    if (by.empty()) by = Vec<int>(g.size(), -1);
+    by[n.operand[0]] = by[n.operand[0]] == -1 && n.operand[1] != n.operand[0] ? i : -2;
   }
-  if (!any) return replaced;
-  Vec<int> uses(g.size(), 0);
-  for (const Node& n : g.nodes)
-    for (int o : g.operands(n))
-      if (replaced[o] && ++uses[o] > 1) replaced[o] = 0;
-  for (int o : g.outputs) replaced[o] = 0;
+  if (by.empty()) return replaced;
+  for (int i = 0; i < g.size(); ++i)
+    for (int o : g.operands(g[i]))
+      if (by[o] >= 0 && by[o] != i && !is_beside(g, g[i], g[by[o]])) by[o] = -2;
+  for (int o : g.outputs) by[o] = -2;
+  for (int o = 0; o < g.size(); ++o) replaced[o] = by[o] >= 0;
   return replaced;
 }
 

@@ -8,16 +8,18 @@ namespace tt {
 namespace detail {
 
 struct Lowering : KernelGrid {
-  constexpr Lowering(const Graph& graph, const Vec<char>& indirect_outputs, bool for_devices = false) : KernelGrid(graph, indirect_outputs), for_devices_(for_devices) {
+  constexpr Lowering(const Graph& graph, const Vec<char>& indirect_outputs, bool for_devices = false) : KernelGrid(graph, indirect_outputs), for_devices_(for_devices), kernel_of(s.blocks.size(), -1) {
     Vec<Vec<int>> members(s.blocks.size(), Vec<int>());
+    const Vec<char> there = in_place();
     for (int i = 0; i < g.size(); ++i)
-      if (s.block_of[i] >= 0 && !is_view(g[i])) members[s.block_of[i]].push_back(i);
+      if (s.block_of[i] >= 0 && !is_view(g[i]) && !(there.size() > 0 && there[i])) members[s.block_of[i]].push_back(i);
     for (int next : s.order) {
       bool writes = false;  // what is rebuilt by every reader, or has no elements, needs no kernel
       for (int i : members[next])
         writes = writes || (s.stored[i] && (g[i].op == Op::slice_scatter ? s.blocks[next].shape : g[i].shape).size() != Extent(0));
       if (!writes) continue;
       now = plan.kernels.size();
+      kernel_of[next] = now;
       lower(next, members[next]);
     }
     copy_indirect();
@@ -99,6 +101,7 @@ struct Lowering : KernelGrid {
   }
 
   bool for_devices_;
+  Vec<int> kernel_of;  // of each block, where it has one
   /// A conversion of a 16-bit float, which takes a CPU as long as several sums; a device would have less room for its rows.
   constexpr bool is_widened(const Node& n) const { return !for_devices_ && n.op == Op::cast && is_narrow_float(g[n.operand[0]].dtype); }
   /// What each sweep computes, last sweep first: its stores and reductions, and what those need.
@@ -171,6 +174,22 @@ struct Lowering : KernelGrid {
   }
 
   // ---- donated outputs
+  /// Copies of an input into its own memory, of which a part will be replaced. None: empty.
+  constexpr Vec<char> in_place() const {
+    Vec<char> there;
+    for (int k = 0; k < g.outputs.size(); ++k) {
+      if (g.donated[k] < 0 || indirect[k]) continue;
+      for (int i = s.memory_of(g.outputs[k]); g[i].op == Op::slice_scatter;) {
+        i = g[i].operand[0];
+        if (const int from = g[i].operand[0]; g[i].op == Op::copy && from == g.inputs[g.donated[k]] && !g.is_strided(from) &&
+                                              plan.buffers[buffer_of[from]].padded == plan.buffers[buffer_of[i]].padded) {
+          if (there.empty()) there = Vec<char>(g.size(), 0);
+          there[i] = 1;
+        }
+      }
+    }
+    return there;
+  }
   constexpr void copy_indirect() {
     for (int k = 0; k < g.outputs.size(); ++k) {
       if (!indirect[k]) continue;
@@ -208,18 +227,32 @@ struct Lowering : KernelGrid {
   /// The outputs that would overwrite their input while it is still needed.
   constexpr bool find_conflicts(Vec<char>& conflicts) const {
     bool any = false;
+    const Vec<char> there = in_place();
     for (int k = 0; k < g.outputs.size(); ++k) {
       if (g.donated[k] < 0 || indirect[k]) continue;
       const int out = buffer_of[s.memory_of(g.outputs[k])];
       const int in = buffer_of[g.inputs[g.donated[k]]];
       if (plan.buffers[out].first < 0) continue;  // without elements it is not written
-      const bool late = plan.buffers[in].last > plan.buffers[out].first ||
-                        (plan.buffers[in].last == plan.buffers[out].first &&
-                         !reads_before_writes(plan.kernels[plan.buffers[out].first], in, out));
+      const auto is_read_behind = [&](int writes) {
+        return plan.buffers[in].last > writes || (plan.buffers[in].last == writes && !reads_before_writes(plan.kernels[writes], in, out));
+      };
+      bool late = is_read_behind(plan.buffers[out].first);
+      if (late && !there.empty()) late = is_part_read_behind(s.memory_of(g.outputs[k]), g.inputs[g.donated[k]], there, is_read_behind);
       if (late) conflicts[k] = 1;
       any = any || late;
     }
     return any;
+  }
+  /// The same where parts of an input are replaced in its memory: what is read beside a part may be read at any time.
+  template <class IsReadBehind>
+  constexpr bool is_part_read_behind(int i, int input, const Vec<char>& there, const IsReadBehind& is_read_behind) const {
+    for (; g[i].op == Op::slice_scatter; i = g[i].operand[0]) {
+      bool beside = true;
+      for (int n = 0; n < g.size() && beside; ++n)
+        for (int o : g.operands(n)) beside = beside && (o != input || there[n] || is_beside(g, g[n], g[i]));
+      if (const int writes = kernel_of[s.block_of[i]]; !beside && writes >= 0 && is_read_behind(writes)) return true;
+    }
+    return !there[i];
   }
   constexpr bool reads_before_writes(const Kernel& k, int in, int out) const {
     if (k.kind == KernelKind::matmul &&

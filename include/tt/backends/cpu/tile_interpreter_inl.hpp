@@ -923,21 +923,30 @@ struct TileProgram::Worker {
       Worker& worker;
       std::int64_t row, col;
     } part{*this, 0, col0};
-    for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
+    const bool narrow_product = has_few_columns();
+    const std::int64_t products = rows_all * value(k->cols);
+    const std::int64_t together = narrow_product && row0 == 0 && range.last(SplitAxis::rows, rows_all) == rows_all ? least(most_products / (products > 0 ? products : 1), ProductTiles::most_matrices) : 1;
+    ProductTiles::Further further[ProductTiles::most_matrices];
+    for (std::int64_t q = range.first(SplitAxis::batch), step; q < batch; q += step) {
+      step = together > 1 ? least(together, batch - q) : 1;
+      const std::int64_t first_a = xa.row_offset(terms, q, symbols), first_b = xb.row_offset(terms, q, symbols);
+      for (std::int64_t j = 0; j < step && step > 1; ++j) further[j] = {xa.row_offset(terms, q + j, symbols) - first_a, xb.row_offset(terms, q + j, symbols) - first_b};
       part.row = q * rows_all + row0;
       ProductTiles p{.rows = range.last(SplitAxis::rows, rows_all) - row0,
                      .cols = range.last(SplitAxis::cols, value(k->cols)) - col0,
                      .inner = value(k->inner),
-                     .a = buffer(xa.buffer) + (xa.row_offset(terms, q, symbols) + row0 * value(k->a_row)) * size_of(left),
+                     .a = buffer(xa.buffer) + (first_a + row0 * value(k->a_row)) * size_of(left),
                      .a_dtype = left,
                      .a_row = value(k->a_row),
                      .a_inner = value(k->a_inner),
-                     .b = buffer(xb.buffer) + (xb.row_offset(terms, q, symbols) + col0 * value(k->b_column)) * size_of(right),
+                     .b = buffer(xb.buffer) + (first_b + col0 * value(k->b_column)) * size_of(right),
                      .b_dtype = right,
                      .b_inner = value(k->b_inner),
                      .b_column = value(k->b_column),
                      .b_padded = !xb.guarded,
-                     .few_columns = has_few_columns(),
+                     .few_columns = narrow_product,
+                     .matrices = static_cast<int>(step),
+                     .further = further,
                      .panel = k->panel >= 0 ? buffer(k->panel) : nullptr,
                      .windows = k->windows >= 0 ? &windows : nullptr,
                      .first_column = col0,

@@ -51,6 +51,11 @@ struct ProductTile {
 };
 /// A matrix product, in elements of its dtype, and who takes its parts.
 struct ProductTiles {
+  /// Small ones that go together, one behind the other in rows: how far their sides lie behind those of the first, in elements.
+  static constexpr int most_matrices = 64;
+  struct Further {
+    std::int64_t a, b;
+  };
   std::int64_t rows, cols, inner;
   const void* a;
   DType a_dtype;           ///< what a is stored as: the product's dtype; or integers of fewer bits, or bf16, as b then
@@ -60,6 +65,8 @@ struct ProductTiles {
   std::int64_t b_inner, b_column;
   bool b_padded;           ///< the last vector of b's rows may be read whole
   bool few_columns;        ///< of few columns and little to add up: many rows go to `take` together
+  int matrices;            ///< of few columns; their products are most_products at most, where there are several
+  const Further* further;  ///< of each matrix
   void* panel;             ///< memory for a panel of b, or null
   const Windows* windows;  ///< b's columns are these, from `first_column` on; or null
   std::int64_t first_column;

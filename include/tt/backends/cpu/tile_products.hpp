@@ -24,17 +24,29 @@ TT_NOINLINE void multiply_few_columns(const MatmulOperands<T>& m, const ProductT
   using C = Carrier<Pack<T>>;
   alignas(64) T products[most_products + lanes];
   Pack<T> right[few_columns_inner];
-  for (std::int64_t i = 0; i < m.inner; ++i)
-    right[i] = m.b_column == 1 ? load_first(m.b + i * m.b_inner, static_cast<int>(m.cols)) : load_strided(m.b + i * m.b_inner, m.b_column, static_cast<int>(m.cols));
+  const int columns = static_cast<int>(m.cols);
+  const auto read_right = [&](const T* b) TT_LAMBDA_INLINE {
+    for (std::int64_t i = 0; i < m.inner; ++i) right[i] = m.b_column == 1 ? load_first(b + i * m.b_inner, columns) : load_strided(b + i * m.b_inner, m.b_column, columns);
+  };
+  const auto multiply_rows = [&](const T* a, std::int64_t rows, T* to) TT_LAMBDA_INLINE {
+    for (std::int64_t r = 0; r < rows; ++r, a += m.a_row) {
+      Pack<T> sum = C::splat(T(0));
+      for (std::int64_t i = 0; i < m.inner; ++i) sum = C::template apply<Op::fma>(C::splat(a[i * m.a_inner]), right[i], sum);
+      cpu::store(to + r * m.cols, sum);  // what is beyond the row, the next one takes
+    }
+  };
+  if (p.matrices > 1) {
+    for (int q = 0; q < p.matrices; ++q) {
+      read_right(m.b + p.further[q].b);
+      multiply_rows(m.a + p.further[q].a, m.rows, products + q * m.rows * m.cols);
+    }
+    return p.take(p.context, {0, 0, p.matrices * m.rows, m.cols, m.cols, products, true});
+  }
+  read_right(m.b);
   const std::int64_t together = most_products / m.cols;
   for (std::int64_t row = 0; row < m.rows; row += together) {
     const std::int64_t n = together < m.rows - row ? together : m.rows - row;
-    for (std::int64_t r = 0; r < n; ++r) {
-      const T* a = m.a + (row + r) * m.a_row;
-      Pack<T> sum = C::splat(T(0));
-      for (std::int64_t i = 0; i < m.inner; ++i) sum = C::template apply<Op::fma>(C::splat(a[i * m.a_inner]), right[i], sum);
-      cpu::store(products + r * m.cols, sum);  // what is beyond the row, the next one takes
-    }
+    multiply_rows(m.a + row * m.a_row, n, products);
     p.take(p.context, {row, 0, n, m.cols, m.cols, products, row == 0});
   }
 }
