@@ -1256,3 +1256,106 @@ TEST_CASE("vmap in chunks changes what is not mapped once, and gradients under N
   CHECK(numbers(product(x, v)) == Numbers{6, 6});
   CHECK(numbers(tt::compile(product)(x, v)) == Numbers{6, 6});
 }
+
+TEST_CASE("an error of elements that the function catches leaves what came before it") {
+  const Tensor x = tt::arange(4).to(DType::f64).reshape({2, 2}), far = tt::tensor({9});
+  const auto same = [&](const char* name, const auto& f) {
+    CAPTURE(std::string(name));
+    Tensor eager = x.clone(), own = x.clone();
+    const Tensor want = f(eager, far), got = tt::compile(f)(own, far);
+    CHECK(same_bits(want, got));
+    CHECK(same_bits(eager, own));
+  };
+  same("results", [](const Tensor& a, const Tensor& i) {
+    Tensor y = a * 2, b = a[1] * 3;
+    try {
+      y += a.index_select(0, i).sum().item<double>();
+    } catch (const tt::Error&) {
+    }
+    return y + b;
+  });
+  same("arguments", [](Tensor a, const Tensor& i) {
+    a[0] += 100;
+    try {
+      a[1] += a.index_select(0, i).sum().item<double>();
+    } catch (const tt::Error&) {
+      a[1] = -1;
+    }
+    return a;
+  });
+  same("behind the error", [](const Tensor& a, const Tensor& i) {
+    Tensor later;
+    try {
+      const Tensor chosen = a.index_select(0, i);
+      later = a * 2;
+      (void)chosen.sum().item<double>();
+    } catch (const tt::Error&) {
+      later = a * 3;
+    }
+    return later;
+  });
+  const auto of_integers = [](Tensor& a) {
+    a.add_(10);
+    try {
+      (void)tt::jacrev([](const auto& t) { return t * t; })(a);
+    } catch (const tt::Error&) {
+    }
+    return a + 0;
+  };
+  Tensor n = tt::tensor({1, 2});
+  CHECK(tt::equal(tt::compile(of_integers)(n), tt::tensor({11, 12})));
+  CHECK(tt::equal(n, tt::tensor({11, 12})));
+}
+
+TEST_CASE("what is written through views, where it hangs on the call's own sizes, history and errors") {
+  const auto windows = [](Tensor& a, const Tensor& b) {
+    (void)a.sum().item<double>();
+    a.unfold(0, 3, 3).copy_(b);
+  };
+  const auto compiled = tt::compile(windows);
+  for (int rows = 3; rows < 9; ++rows) {
+    Tensor a = uniform({rows, 2}, rows), b = a.clone();
+    const Tensor values = uniform({rows / 3, 2, 3}, 9);
+    windows(a, values);
+    compiled(b, values);
+    CHECK(same_bits(a, b));
+  }
+  // Before a graph ends, what a gradient needs of the old elements is kept; of what is written over nothing flows.
+  const auto gradient = [](const auto& f) {
+    Tensor leaf = uniform({2, 3}, 5).requires_grad_(), a = leaf * 2;
+    f(a);
+    (a * a).sum().backward();
+    return leaf.grad();
+  };
+  for (const auto& f : {+[](Tensor& a) { a[0].clamp_(-0.5, 0.5); (void)a.sum().item<double>(); }, +[](Tensor& a) { a.view({-1}).zero_(); }, +[](Tensor& a) { a.t().exp_(); }}) {
+    const auto run = [f](Tensor& a) { f(a); };
+    CHECK(tt::allclose(gradient(run), gradient(tt::compile(tt::frozen(run)))));
+  }
+  const auto caught = [](Tensor& b, Tensor leaf) {
+    b.add_(1);
+    try {
+      leaf[0] = 5;
+    } catch (const tt::Error&) {
+      b.mul_(10);
+    }
+    b.add_(1);
+  };
+  Tensor b = tt::ones({});
+  tt::compile(caught)(b, uniform({2, 2}, 1).requires_grad_());
+  CHECK(b.item() == 21);
+  Tensor repeated = tt::ones({});
+  tt::compile([](Tensor& t, Tensor wide) {
+    t.add_(1);
+    try {
+      wide.add_(5);
+    } catch (const tt::Error&) {
+      t.mul_(10);
+    }
+  })(repeated, tt::ones({1}).expand({3}));
+  CHECK(repeated.item() == 20);
+  const auto twice = tt::compile([](const Tensor& t) {
+    const Tensor z = tt::zeros({2});
+    return std::vector<Tensor>{z, z, t * 1};
+  })(b);
+  CHECK(twice[0].shares_storage(twice[1]));
+}

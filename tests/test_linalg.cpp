@@ -75,6 +75,37 @@ TEST_CASE("solutions solve") {
   CHECK(same(tt::linalg::matrix_norm(a, "nuc"), tt::linalg::svdvals(a).sum({-1})));
 }
 
+TEST_CASE("small matrices, solved without a call of the library, are solved as it solves large ones") {
+  if (!has_lapack()) return;
+  for (int n = 1; n <= 9; ++n) {
+    CAPTURE(n);
+    const Tensor a = tt::randn({n, n}, n, {.dtype = DType::f64}), b = tt::randn({n, 3}, n + 20, {.dtype = DType::f64}), one = tt::eye(9, DType::f64);
+    const Tensor large = tt::block_diag({a, one}), right = tt::cat({b, tt::zeros({9, 3}, DType::f64)}, 0);
+    const auto corner = [n](const Tensor& t) { return t.slice(0, 0, n); };
+    CHECK(same(tt::linalg::solve(a, b), corner(tt::linalg::solve(large, right))));
+    CHECK(same(tt::linalg::solve(a, b.mT(), false), tt::linalg::solve(large, right.mT(), false).slice(1, 0, n)));
+    CHECK(same(tt::linalg::inv(a), corner(tt::linalg::inv(large)).slice(1, 0, n)));
+    CHECK(same(tt::linalg::det(a), tt::linalg::det(large)));
+    const Tensor positive = tt::matmul(a, a.mT()) + tt::eye(n, DType::f64);
+    CHECK(same(tt::linalg::cholesky(positive), corner(tt::linalg::cholesky(tt::block_diag({positive, one}))).slice(1, 0, n)));
+    for (const bool upper : {false, true})
+      for (const bool unit : {false, true}) {
+        const auto solved = [&](const Tensor& t, const Tensor& y) { return tt::linalg::solve_triangular(upper ? tt::triu(t) : tt::tril(t), y, upper, true, unit); };
+        CHECK(same(solved(a, b), corner(solved(large, right))));
+      }
+    const auto [p, l, u] = tt::linalg::lu(a);
+    CHECK(same(tt::matmul(p, tt::matmul(l, u)), a));
+    Tensor singular = a.clone();
+    singular.slice(1, n - 1, n).zero_();
+    CHECK(tt::linalg::inv_ex(singular).info.item() == n);
+    CHECK(tt::linalg::det(singular).item() == 0);
+    CHECK(tt::linalg::cholesky_ex(-positive).info.item() == 1);
+    Tensor unknown = positive.clone();
+    unknown[n - 1][n - 1] = NAN;
+    CHECK(tt::linalg::cholesky_ex(unknown).info.item() == n);
+  }
+}
+
 TEST_CASE("derivatives of first and second order") {
   if (!has_lapack()) return;
   const Tensor a = tt::randn({2, 3, 3}, 9, {.dtype = DType::f64}) + tt::eye(3, DType::f64) * 2, b = tt::randn({2, 3, 2}, 10, {.dtype = DType::f64});

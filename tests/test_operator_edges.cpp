@@ -81,6 +81,16 @@ TEST_CASE("different slices are ordered by their elements as they lie behind the
   CHECK(numbers(tt::call_results("unique", std::vector<tt::BoxedValue>{y}, std::vector<tt::NamedValue>{{"dim", 2}})[0]) == list({0, 1, 1, 0, 0, 0, 0, 0}));
 }
 
+TEST_CASE("incomplete gamma functions and zeta have gradients by the second argument, and by the first an error") {
+  for (const auto& f : {+[](const Tensor& u, const Tensor& x) { return tt::igamma(u, x); }, +[](const Tensor& u, const Tensor& x) { return tt::igammac(u, x); }, +[](const Tensor& u, const Tensor& x) { return tt::special::zeta(u + 1, x); }}) {
+    const Tensor u = tt::tensor({2.0, 3.0}).requires_grad_(), x = tt::tensor({1.0, 2.0}).requires_grad_();
+    f(u.detach(), x).sum().backward();
+    CHECK(x.grad().abs().amin().item() > 0);
+    CHECK(message([&] { f(u, x).sum().backward(); }).find("has no derivative by its first argument") != std::string::npos);
+    CHECK(message([&] { tt::compile(tt::frozen(f))(u, x).sum().backward(); }).find("has no derivative by its first argument") != std::string::npos);
+  }
+}
+
 TEST_CASE("special functions far out") {
   const double inf = __builtin_inf();
   const Tensor x = reals({0.5, 1.0, -1.0, 2.0}), beyond = reals({inf, -inf, 1e300, -1e20});

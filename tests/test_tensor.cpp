@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -886,4 +887,39 @@ TEST_CASE("set_printoptions, as PyTorch prints with them") {
   CHECK(message([] { tt::set_printoptions({.precision = -1}); }).find("tt::set_printoptions: precision -1") == 0);
   CHECK(message([] { tt::set_printoptions({.edgeitems = 0}); }).find("edgeitems 0") != std::string::npos);
   CHECK(tt::get_printoptions().precision == 7);
+}
+
+TEST_CASE("sizes and axes come from containers, and without braces") {
+  const std::vector<std::int64_t> sizes{2, 3};
+  const std::array<int, 2> other{3, 2};
+  const Tensor x = tt::zeros(sizes);
+  CHECK(x.shape() == tt::IntList{2, 3});
+  CHECK(x.view(other).shape() == tt::IntList{3, 2});
+  CHECK(x.sum(std::vector<int>{0, 1}).dim() == 0);
+  const std::vector<std::int64_t> back = x.shape();
+  CHECK(back == sizes);
+  CHECK(std::vector<int>(x.shape().begin(), x.shape().end()) == std::vector<int>{2, 3});
+  CHECK(x.reshape(3, 2).shape() == tt::IntList{3, 2});
+  CHECK(x.view(x.size(1), -1).shape() == tt::IntList{3, 2});
+  CHECK(x.permute(1, 0).shape() == tt::IntList{3, 2});
+  CHECK(x.expand(4, 2, 3).shape() == tt::IntList{4, 2, 3});
+  CHECK(x.repeat(2, 1).shape() == tt::IntList{4, 3});
+  for (const Tensor& t : {tt::rand(2, 3), tt::randn(2, x.size(1)), tt::ones(2, 3), tt::zeros(2, 3), tt::empty(2, 3)}) CHECK(t.shape() == tt::IntList{2, 3});
+  CHECK(tt::equal(tt::rand({4}, 7), tt::rand({4}, 7)));  // a seed
+  CHECK(message([&] { (void)x.reshape(4, 2); }).find("test_tensor.cpp") != std::string::npos);
+  CHECK(tt::tensor(std::vector<float>{1, 2}, DType::f64).dtype() == DType::f64);
+  CHECK(tt::tensor(std::vector<int>{1, 2}, {.dtype = DType::f32, .requires_grad = true}).requires_grad());
+}
+
+TEST_CASE("the elements of a temporary keep it") {
+  const Tensor x = tt::arange(6).to(DType::f32);
+  float sum = 0;
+  for (const float v : (x * 2).elements<float>()) {
+    const Tensor other = x * 100;  // in memory that was free
+    sum += v;
+  }
+  CHECK(sum == 30);
+  const auto elements = (x * 2).elements<float>();
+  const Tensor other = tt::full({6}, 7.f);
+  CHECK(elements[1] == 2);
 }

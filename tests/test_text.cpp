@@ -91,6 +91,9 @@ TEST_CASE("ops by name: the library's, a program's own, and bodies of those with
   CHECK(contains(text(g), "op(%"));
   CHECK(contains(text(g), "%2 = lt(%0, %1) : bool ()"));
   const Graph back = tt::parse(text(g));
+  std::ostringstream stream;
+  stream << g;
+  CHECK(stream.str() == text(g));
   CHECK(tt::to_string(tt::make_plan(back)) == tt::to_string(tt::make_plan(g)));  // it computes the same
   CHECK(survives(back));
   const Graph own = recorded([](Graph& r) {

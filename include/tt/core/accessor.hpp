@@ -68,4 +68,18 @@ TensorAccessor<T, N> Tensor::accessor(SourceLine at) const {
   return {data, impl_->shape.code, impl_->stride};
 }
 
+/// The elements of a Tensor that nobody else may hold, and the Tensor.
+template <class T>
+class OwnedSpan : public std::span<T> {
+ public:
+  OwnedSpan(Tensor t, SourceLine at) : std::span<T>(t.elements<T>(at)), owner_(static_cast<Tensor&&>(t)) {}
+
+ private:
+  Tensor owner_;
+};
+template <Element T>
+OwnedSpan<T> Tensor::elements(SourceLine at) && {
+  return {*this, at};
+}
+
 }  // namespace tt

@@ -66,6 +66,8 @@ class CaptureMode {
   /// while the capture is paused.
   virtual bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) = 0;
   virtual void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) = 0;
+  /// Is what a recorded Tensor was still there, for gradients, when it has changed?
+  virtual bool keeps_old(const Tensor&) const { return true; }
   /// Where the function runs; its Tensors are there, though they may have no elements.
   virtual Device device() const = 0;
   /// Does it want to hear of what factories make?

@@ -8,6 +8,17 @@
 #include "tt/core/small_vec.hpp"
 
 namespace tt {
+namespace detail {
+/// A std::vector, a std::array, or another container whose integers lie one behind the other.
+template <class C>
+concept HoldsIntegers = requires(const C& c) {
+  c.size();
+  requires std::integral<std::remove_cvref_t<decltype(*c.data())>> && (sizeof(*c.data()) > 1);
+};
+/// A container that integers can be put into.
+template <class C>
+concept TakesIntegers = std::integral<typename C::value_type> && sizeof(typename C::value_type) > 1 && requires(C& c) { c.push_back(typename C::value_type{}); };
+}  // namespace detail
 
 /// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is. Each is a Size: handed on
 /// to ops it stays what it is in a captured function; compared, or taken as plain extents, it is looked at; in messages it is not.
@@ -23,6 +34,10 @@ class IntList {
     for (const SizeArgument& n : v) push_back(n.size);
   }
   IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
+  template <detail::HoldsIntegers C>
+  IntList(const C& numbers) {
+    for (const auto n : numbers) push_back(static_cast<std::int64_t>(n));
+  }
   template <class T>
     requires std::same_as<T, Shape>
   IntList(const T& s) { assign(s.code, s.rank); }
@@ -55,6 +70,12 @@ class IntList {
     for (int k = 0; k < size(); ++k) s.push_back(std::int64_t{(*this)[k]});
     return s;
   }
+  template <detail::TakesIntegers C>
+  operator C() const {
+    C numbers;
+    for (int k = 0; k < size(); ++k) numbers.push_back(static_cast<typename C::value_type>(value(k)));
+    return numbers;
+  }
   friend bool operator==(const IntList& a, const IntList& b) {
     bool same = a.size() == b.size();
     for (int k = 0; same && k < a.size(); ++k) same = a[k] == b[k];
@@ -63,17 +84,24 @@ class IntList {
   friend bool operator==(const IntList& a, const Shape& b) { return a == IntList(b); }
   class Iterator {
    public:
-    Iterator(const IntList& list, int at) : list_(list), at_(at) {}
-    Size operator*() const { return list_[at_]; }
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Size;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Size*;
+    using reference = Size;
+    Iterator() = default;
+    Iterator(const IntList& list, int at) : list_(&list), at_(at) {}
+    Size operator*() const { return (*list_)[at_]; }
     Iterator& operator++() {
       ++at_;
       return *this;
     }
-    friend bool operator!=(const Iterator& a, const Iterator& b) { return a.at_ != b.at_; }
+    Iterator operator++(int) { return {*list_, at_++}; }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
 
    private:
-    const IntList& list_;
-    int at_;
+    const IntList* list_ = nullptr;
+    int at_ = 0;
   };
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
@@ -160,6 +188,15 @@ struct IntList::Element : Size {
 };
 inline IntList::Element IntList::operator[](int i) { return {*this, i}; }
 
+namespace detail {
+/// The first of several sizes that are given without braces; it knows the line.
+struct FirstSize {
+  SizeArgument number;
+  SourceLine at;
+  template <SizeOrInteger T>
+  FirstSize(const T& n, SourceLine line = here()) : number(n), at(line) {}
+};
+}  // namespace detail
 /// Of numbers in braces.
 template <std::integral I>
 IntList list_of(std::initializer_list<I> numbers) {

@@ -23,6 +23,8 @@ class IndexItem;
 enum class ScatterReduction;
 template <class T, int N>
 class TensorAccessor;
+template <class T>
+class OwnedSpan;
 struct TensorFront;
 
 /// A Tensor between square brackets, and the line of these.
@@ -316,19 +318,21 @@ class Tensor {
   }
   void* mutable_data_ptr() const { return data_ptr(); }
   const void* const_data_ptr() const { return data(); }
-  /// The elements of a contiguous Tensor; T must be the dtype's type.
+  /// The elements of a contiguous Tensor; T must be the dtype's type. Those of a temporary keep it: for (float v : (x * 2).elements<float>()) ...
   template <Element T>
-  std::span<T> elements(SourceLine at = here()) {
+  std::span<T> elements(SourceLine at = here()) & {
     check_elements(dtype_of<T>, at);
     may_be_written();
     impl_->is_fill = false;
     return {reinterpret_cast<T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
   template <Element T>
-  std::span<const T> elements(SourceLine at = here()) const {
+  std::span<const T> elements(SourceLine at = here()) const& {
     check_elements(dtype_of<T>, at);
     return {reinterpret_cast<const T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
+  template <Element T>
+  OwnedSpan<T> elements(SourceLine at = here()) &&;
   /// The elements by indices, whatever the strides are: accessor<float, 2>()(i, j). T is the dtype's type, const for reading; see core/accessor.hpp.
   template <class T, int N>
   TensorAccessor<T, N> accessor(SourceLine at = here()) const;
@@ -346,14 +350,18 @@ class Tensor {
 
   // ---- views: the same elements, no copy
   Tensor view(const IntList& shape, SourceLine at = here()) const;
+  template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor view(detail::FirstSize first, const N&... more) const { return view(IntList{first.number, more...}, first.at); }
   /// The same bytes as elements of another dtype. One that is wider or narrower makes the last axis shorter or longer; its elements lie one behind the other then. Has no gradient.
   /// Throws Error where the bytes do not divide into such elements, and where others are to be booleans.
   template <std::same_as<DType> D> Tensor view(D dtype, SourceLine at = here()) const;
   Tensor reshape(const IntList& shape, SourceLine at = here()) const;
+  template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor reshape(detail::FirstSize first, const N&... more) const { return reshape(IntList{first.number, more...}, first.at); }
   Tensor permute(const IntList& axes, SourceLine at = here()) const;
+  template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor permute(detail::FirstSize first, const N&... more) const { return permute(IntList{first.number, more...}, first.at); }
   Tensor transpose(int axis0, int axis1, SourceLine at = here()) const;
   Tensor t(SourceLine at = here()) const;
   Tensor expand(const IntList& shape, SourceLine at = here()) const;
+  template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor expand(detail::FirstSize first, const N&... more) const { return expand(IntList{first.number, more...}, first.at); }
   Tensor slice(int axis, SliceBound start, SliceBound end = {}, SizeArgument step = 1, SourceLine at = here()) const;
   /// Windows of `size` elements, `step` apart; a last axis has what each holds.
   Tensor unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at = here()) const;
@@ -383,6 +391,7 @@ class Tensor {
   template <class = void> auto chunk(int chunks, int dim = 0, SourceLine at = here()) const;
   template <class = void> auto unbind(int dim = 0, SourceLine at = here()) const;
   template <class = void> Tensor repeat(const IntList& repeats, SourceLine at = here()) const;
+  template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor repeat(detail::FirstSize first, const N&... more) const { return repeat(IntList{first.number, more...}, first.at); }
   template <class = void> Tensor tile(const IntList& dims, SourceLine at = here()) const;
   template <class = void> Tensor repeat_interleave(SizeArgument repeats, int dim, SourceLine at = here()) const;
   template <class = void> Tensor repeat_interleave(SizeArgument repeats, SourceLine at = here()) const;

@@ -245,6 +245,12 @@ class TensorData {
 template <Element T>
   requires(!std::is_same_v<T, bool>)
 Tensor tensor(const std::vector<T>& values) { return from_span(std::span<const T>(values), {static_cast<std::int64_t>(values.size())}); }
+template <Element T>
+  requires(!std::is_same_v<T, bool>)
+Tensor tensor(const std::vector<T>& values, TensorOptions o, SourceLine at = here()) { return detail::with_options(tensor(values).to(o.dtype, at).to(o.device), o); }
+template <Element T, std::same_as<DType> D>
+  requires(!std::is_same_v<T, bool>)
+Tensor tensor(const std::vector<T>& values, D dtype, SourceLine at = here()) { return tensor(values).to(dtype, at); }
 /// Floating numbers give f32, integers i64, as in PyTorch.
 template <class = void>  // so that of `{}` options are made
 Tensor tensor(const TensorData& values, SourceLine at = here()) { return values.tensor({}, false, at); }
@@ -257,6 +263,14 @@ template <std::same_as<DType> D>
 Tensor tensor(const TensorData& values, D dtype, SourceLine at = here()) { return values.tensor({.dtype = dtype}, true, at); }
 template <std::same_as<DType> D>
 Tensor tensor(std::initializer_list<TensorData> values, D dtype, SourceLine at = here()) { return TensorData(values).tensor({.dtype = dtype}, true, at); }
+
+// Sizes without braces.
+template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
+Tensor empty(const A& a, const B& b, const N&... more) { return empty(IntList{a, b, more...}); }
+template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
+Tensor zeros(const A& a, const B& b, const N&... more) { return zeros(IntList{a, b, more...}); }
+template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
+Tensor ones(const A& a, const B& b, const N&... more) { return ones(IntList{a, b, more...}); }
 
 /// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
 TT_LAZY Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());

@@ -40,7 +40,7 @@ TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine
 }
 
 TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at) {
-  if (!DispatchState::of_this_thread().grad_enabled || (capture_mode && t.impl().trace_id >= 0)) return t;
+  if (!DispatchState::of_this_thread().grad_enabled || (capture_mode && t.impl().trace_id >= 0 && capture_mode->keeps_old(t))) return t;
   const Tensor copy = outside_capture(t, "copy_", at, [&] { return call_unary(copy_operator(), t, no_attributes, at); });
   if (capture_mode) stamp(copy);  // what is recorded reads this, which nothing changes
   return copy;

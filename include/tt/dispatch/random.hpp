@@ -138,6 +138,11 @@ template <class = void>
 Tensor randn(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return randn(shape, default_generator(), o, at); }
 template <std::same_as<DType> D>
 Tensor randn(const IntList& shape, D dtype, SourceLine at = here()) { return randn(shape, TensorOptions{.dtype = dtype}, at); }
+/// Sizes without braces: numbers behind a list in braces are seeds, rand({4}, 7).
+template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
+Tensor rand(const A& a, const B& b, const N&... more) { return rand(IntList{a, b, more...}); }
+template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
+Tensor randn(const A& a, const B& b, const N&... more) { return randn(IntList{a, b, more...}); }
 /// As many, of the shape and dtype of `x`.
 template <class = void>
 Tensor rand_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return detail::draw_like<RandLike>(x, g, "rand_like", at); }

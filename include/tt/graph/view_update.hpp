@@ -6,6 +6,11 @@
 namespace tt {
 namespace detail {
 
+/// No element of something.
+constexpr int none_of(Graph& g, int a) {
+  const int line = g[a].shape.rank > 0 ? a : g.reshape(a, {1});
+  return g.slice(line, 0, 0, 0, 1);
+}
 /// `base` with `part` in place of the elements that a slice shows.
 constexpr int with_slice(Graph& g, int base, int part, const SliceAttribute& s) {
   if (s.step == 1) return g.slice_scatter(base, part, s.axis, s.start);
@@ -30,10 +35,10 @@ constexpr int with_slice(Graph& g, int base, int part, const SliceAttribute& s) 
   }
   return g.slice_scatter(base, g.slice(part, s.axis, rows, 1, 1), s.axis, s.start + rows * Extent(s.step));
 }
-/// The same of windows that have no element in common.
-constexpr int with_windows(Graph& g, int base, int part, const WindowAttribute& w) {
+/// The same of windows of so many elements that have none in common.
+constexpr int with_windows(Graph& g, int base, int part, const WindowAttribute& w, std::int64_t size) {
   const int last = g[part].shape.rank - 1;
-  for (std::int64_t k = 0; k < g[part].shape[last].code; ++k) {
+  for (std::int64_t k = 0; k < size; ++k) {
     Shape one;
     for (int d = 0; d < last; ++d) one.push_back(g[part].shape[d]);
     base = with_slice(g, base, g.reshape(g.slice(part, last, k, 1, 1), one), {w.axis, k * w.dilation, w.step});
@@ -44,7 +49,7 @@ constexpr int with_windows(Graph& g, int base, int part, const WindowAttribute& 
 constexpr int with_shown(Graph& g, const Graph& views, const Node& n, int base, int part) {
   switch (n.op) {
     case Op::slice: return with_slice(g, base, part, views.attributes<SliceAttribute>(n));
-    case Op::window: return with_windows(g, base, part, views.attributes<WindowAttribute>(n));
+    case Op::window: return with_windows(g, base, part, views.attributes<WindowAttribute>(n), n.shape.last().code);
     case Op::permute: {
       const auto axes = views.attributes<PermuteAttribute>(n);
       int back[max_rank] = {};

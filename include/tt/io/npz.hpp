@@ -57,8 +57,10 @@ struct NpzEntry {
 /// The part that local header and directory share: version, flags, method, time, checksum, sizes and
 /// length of the name. The time is 1980-01-01, so that equal arrays give equal files.
 inline void put_common(Text& t, const NpzEntry& e) {
+  bool ascii = true;
+  for (int k = 0; k < e.name.size(); ++k) ascii = ascii && static_cast<unsigned char>(e.name.c_str()[k]) < 128;
   put_number(t, 20, 2);
-  put_number(t, 0, 4);
+  put_number(t, ascii ? 0 : 0x0800, 4);  // the name is UTF-8
   put_number(t, 0x00210000, 4);
   put_number(t, e.crc, 4);
   put_number(t, static_cast<std::uint32_t>(e.size), 4);

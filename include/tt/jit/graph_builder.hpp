@@ -47,7 +47,7 @@ class GraphBuilder {
       else {
         Attributes attributes = list.attributes(s);
         express(attributes);
-        if (s.kind == StepKind::put) result[0] = put(*s.op, in[0], in[1], attributes, s.at);
+        if (s.kind == StepKind::put) result[0] = put(s, in[0], in[1], attributes);
         else call(*s.op, {in.begin(), in.end()}, attributes, s.at, s.detached, result.data());
       }
       for (int k = 0; k < s.results; ++k) set_node(s.result + k, result[k]);
@@ -170,8 +170,8 @@ class GraphBuilder {
     return s;
   }
   void call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached, int* result);
-  /// `base` with `part` in place of what the view shows that `op` makes of it.
-  int put(const Operator& op, int base, int part, const Attributes& attributes, SourceLine at);
+  /// `base` with `part` in place of what the view shows that the step's op makes of it.
+  int put(const Step& s, int base, int part, const Attributes& attributes);
   void record(Graph& g, const Operator& op, std::span<const int> operands, const Attributes& attributes, int* result) const;
   /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
   void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
@@ -210,17 +210,18 @@ inline void GraphBuilder::record(Graph& g, const Operator& op, std::span<const i
   else if (by_value_ && &op == &detail::expand_operator()) result[0] = g.broadcast_to(operands[0], symbolic_shape(attributes.list(0)));
   else (op.record_named && !has_gradients_ ? op.record_named : op.record)(g, op, operands, attributes, result);
 }
-inline int GraphBuilder::put(const Operator& op, int base, int part, const Attributes& attributes, SourceLine at) {
-  graph.where = at;
+inline int GraphBuilder::put(const Step& s, int base, int part, const Attributes& attributes) {
+  graph.where = s.at;
   graph.where_is_caller = true;
   const detail::RecordsSteps steps(graph, !has_gradients_);
   Graph views;
   const int all[] = {views.input(graph[base].dtype, graph[base].shape)};
   int shown[1];
-  record(views, op, all, attributes, shown);
+  record(views, *s.op, all, attributes, shown);
   views.output(shown[0]);
-  const int result = with_part(graph, views, base, part);
-  guard_recorded(op, {&result, 1}, at);
+  int result = with_part(graph, views, base, part);
+  if (s.keeps_history && views[shown[0]].shape.size() == graph[base].shape.size()) result = detail::beside_nothing(graph, result, detail::none_of(graph, base));
+  guard_recorded(*s.op, {&result, 1}, s.at);
   return result;
 }
 

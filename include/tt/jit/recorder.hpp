@@ -26,6 +26,7 @@ struct Step {
   const Operator* op = nullptr;  ///< null: variable, gradients
   StepKind kind = StepKind::call;
   bool detached = false, grad_enabled = true;
+  bool keeps_history = false;  ///< of a put: operand 0 has one
   int operand = 0, operands = 0;  ///< places in the list's operands
   int result = 0, results = 1;    ///< values
   int word = 0, words = 0;        ///< attributes: places in the list's words
@@ -331,8 +332,8 @@ class Recorder : public detail::CaptureMode {
       in.push_back(value_of(base, at));
       in.push_back(value_of(part, at));
       const Attributes attributes = list_->attributes(shown);
-      list_->add_step(shown.op, StepKind::put, in, attributes, at);
       const bool required = has_history(base, &part);
+      list_->add_step(shown.op, StepKind::put, in, attributes, at).keeps_history = has_history(base, nullptr);
       part = last_result_like(base);
       part.impl().requires_grad = required;
     }

@@ -36,6 +36,10 @@ class SegmentRecorder final : public Recorder {
   void run_recorded() override { flush(); }
   inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   inline void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
+  bool keeps_old(const Tensor& t) const override {
+    const Tensor base = base_of(t);
+    return base.impl().trace_id >= 0 || !base.impl().requires_grad;
+  }
   void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
   Device device() const override { return {}; }  // recorded Tensors are where they will be
   Tensor region_input(const Tensor& t, bool) override { return t; }  // it records no control flow
@@ -47,6 +51,11 @@ class SegmentRecorder final : public Recorder {
   // ---- for segments
   /// Was a Tensor that the function has made changed in place, as a buffer that it fills? Then the tape keeps a copy of what it was for a program that reads it.
   bool may_change_again(const Tensor& t) const { return t.impl().trace_id < 0 && made_here(t) && !t.impl().is_number && t.version() > 0; }
+  /// The first step of a gradient, which cannot run by itself.
+  int first_gradient(int begin, int end) const {
+    while (begin < end && list_->step(begin).kind != StepKind::variable && list_->step(begin).kind != StepKind::gradients) ++begin;
+    return begin;
+  }
   /// Runs one step through the dispatcher.
   void run_step(int step);
   /// Updates come last: until then their values are kept.
@@ -408,15 +417,22 @@ inline void SegmentRecorder::flush() {
     }
     store_.run(*this, begin, stop, last);
   };
-  for (Mark& m : marks_) {
-    if (m.first < 0) continue;
-    run_until(m.first, false);
-    make_variables(m);
-    begin = m.first + m.count;
-    m = {};
+  try {
+    for (Mark& m : marks_) {
+      if (m.first < 0) continue;
+      run_until(m.first, false);
+      make_variables(m);
+      begin = m.first + m.count;
+      m = {};
+    }
+    run_until(end, true);
+    write_updates(0, begin);
+  } catch (const Exception&) {  // the function may catch it, and go on with what came before
+    make_views();
+    for (const Value& v : list_->values)
+      if (v.tensor.impl().trace_id >= 0) v.tensor.impl().capture = 0;  // never computed
+    throw;
   }
-  run_until(end, true);
-  write_updates(0, begin);
   make_views();
 }
 
@@ -444,6 +460,7 @@ inline void SegmentRecorder::make_views() {
     Tensor base = list_->value(v.base).tensor;
     for (const Update& u : list_->updates)
       if (const Tensor& target = target_of(u); &target.impl() == v.base_impl) base = target;
+    if (base.impl().trace_id >= 0) continue;  // it was not computed
     const Tensor* argument[] = {&base};
     const Attributes a = list_->attributes(s);
     const autograd::StepMode mode(s.grad_enabled);

@@ -48,6 +48,7 @@ class SegmentStore {
   TT_INLINE void compile(SegmentRecorder& r, int begin, int end, const RangeKey& key, Segment& s, SymbolValues& values) const;
   TT_INLINE Segment* add(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, SymbolValues& values);
   TT_INLINE Graph build(SegmentRecorder& r, int begin, int end, const RangeKey& key, const SymbolValues& values, Segment& s, std::vector<OrderedOutput>& ordered) const;
+  TT_INLINE bool run_compiled(SegmentRecorder& r, int begin, int end, RangeKey& key);
   TT_INLINE void run_op_by_op(SegmentRecorder& r, int begin, int end, bool last);
 };
 

@@ -226,7 +226,7 @@ TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, co
   for (int i = begin; i < end; ++i) {
     const Step& s = list.step(i);
     w.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.op)));
-    w.push_back(static_cast<int>(s.kind) | (s.detached ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
+    w.push_back(static_cast<int>(s.kind) | (s.detached || s.keeps_history ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
     w.push_back(s.words);
     for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(list.operand(s, k))]);
     bool reshape = s.op == &detail::reshape_operator();
@@ -303,9 +303,11 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
     if (list.step(list.value(v).step).kind == StepKind::view) g.output(builder.node(v));
     else add_output(g, builder.node(v), list.value(v).tensor, ordered);
   }
+  bool may_throw = false;  // where elements are not what an op takes: nothing is changed then
+  for (int i = begin; i < end; ++i) may_throw = may_throw || (list.step(i).op && list.step(i).op->external);
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];
-    bool donated = !key.taped && key.inputs.lies_alone(into);
+    bool donated = !key.taped && !may_throw && key.inputs.lies_alone(into);
     for (std::size_t j = 0; j < key.number_value.size(); ++j)  // a fill that is read, and then changed
       donated = donated && !(s.dynamic[j] && overlap(list.value(key.number_value[j]).tensor, key.inputs[into]));
     g.output(builder.node(key.update[k]), donated ? into : -1);
@@ -428,16 +430,29 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
       v.real = copied_as_it_lies(key.inputs[k]);
       key.inputs.tensor[k] = &v.real;
     }
+  bool done = false;
+  try {
+    done = run_compiled(r, begin, end, key);
+  } catch (const Exception&) {  // which the function may catch: what comes before the op that it is of is there then
+    const int plain = r.first_gradient(begin, end);
+    run_op_by_op(r, begin, plain, last);
+    if (plain < end) throw;
+    done = true;
+  }
+  spare.keep(own.release());
+  if (done) return;
+  one_by_one_.fetch_add(1, std::memory_order_relaxed);
+  run_op_by_op(r, begin, end, last);
+}
+/// False: there are too many programs to make another.
+TT_INLINE bool SegmentStore::run_compiled(SegmentRecorder& r, int begin, int end, RangeKey& key) {
   for (SizeFacts as_numbers;;) {
     const Guards guards(key.inputs, nullptr, as_numbers);
     describe(r, begin, end, guards, key);
     SymbolValues values;
     Segment* s = find(guards, key, values);
     if (!s) s = add(r, begin, end, guards, key, values);
-    if (!s) {
-      spare.keep(own.release());
-      return run_op_by_op(r, begin, end, last);
-    }
+    if (!s) return false;
     if (!s->run.function) {
       if (s->as_numbers == as_numbers) TT_THROW(InternalError(Text("tt::compile: ") << options_.name << ": sizes are needed that are known already."));
       as_numbers = s->as_numbers;
@@ -455,14 +470,19 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
       if (r.list().step(v.step).kind == StepKind::view) v.real = made;
       else SegmentRecorder::adopt(v.tensor, made);
     }
-    spare.keep(own.release());
-    return;
+    return true;
   }
 }
 
 TT_INLINE void SegmentStore::run_op_by_op(SegmentRecorder& r, int begin, int end, bool last) {
-  one_by_one_.fetch_add(1, std::memory_order_relaxed);
-  for (int i = begin; i < end; ++i) r.run_step(i);
+  for (int i = begin; i < end; ++i) {
+    try {
+      r.run_step(i);
+    } catch (const Exception&) {
+      if (last) r.write_updates(begin, i);
+      throw;
+    }
+  }
   if (last) r.write_updates(begin, end);
 }
 

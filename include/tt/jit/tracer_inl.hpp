@@ -327,6 +327,10 @@ inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char
     if (!become_recorded(target, at)) stop(target, op, at);
   }
   const Tensor base = base_of(target);
+  for (int k = 0; k < argument_.count() && state().grad_enabled && base.impl().requires_grad; ++k)  // the error of the call itself
+    if (const detail::PauseCapture pause; base.is_same(stand_in_[static_cast<std::size_t>(k)]) && argument_[k].is_leaf())
+      autograd::refuse_change(base.is_same(target) ? "a leaf" : "a view of a leaf", at);
+  if (base.is_same(target)) detail::check_no_repeats(target, op, at);
   if (regions_.any_open() && !is_of_body(base)) stop(target, op, at);
   if (detail::is_changed_off_tape(base) || !can_put(target, has_history(base, other))) stop(target, op, at);
   return true;
@@ -374,7 +378,8 @@ inline void Tracer::give(const Tensor& t, int result) {
   const Tensor base = options_.shares ? steps_to(t, as.steps) : t;
   for (int k = 0; options_.shares && as.argument < 0 && k < argument_.count(); ++k)
     if (base.is_same(stand_in_[static_cast<std::size_t>(k)]) || (k >= passed_ && base.is_same(argument_[k]))) as.argument = k;
-  given_.push_back({static_cast<SharedResults::One&&>(as), t, base, static_cast<std::size_t>(value_of(base))});
+  const auto same = std::find_if(given_.begin(), given_.end(), [&](const Given& x) { return x.base.is_same(base); });  // a constant is another value each time
+  given_.push_back({static_cast<SharedResults::One&&>(as), t, base, same != given_.end() ? same->value : static_cast<std::size_t>(value_of(base))});
 }
 /// An argument is changed, and becomes what a node is; `value`: what was assigned to it, if that was.
 inline void Tracer::put(int number, int id, const Tensor& value) {
