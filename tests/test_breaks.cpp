@@ -1294,6 +1294,40 @@ TEST_CASE("an error of elements that the function catches leaves what came befor
     }
     return later;
   });
+  same("changed again behind the op", [](Tensor a, const Tensor& i) {
+    a.add_(10);
+    try {
+      a.add_(a.index_select(0, i).sum());
+      (void)a.sum().item<double>();
+    } catch (const tt::Error&) {
+    }
+    return a * 1;
+  });
+  same("a Tensor of its own, changed again", [](const Tensor& a, const Tensor& i) {
+    Tensor y = a * 2;
+    const Tensor row = y[1];
+    try {
+      y += a.index_select(0, i).sum();
+      (void)y.sum().item<double>();
+    } catch (const tt::Error&) {
+    }
+    y.add_(1);
+    return y + row;
+  });
+  same("a gradient that fails", [](Tensor a, const Tensor& i) {
+    a.add_(10);
+    try {
+      (void)tt::grad([&](const Tensor& t) { return t.index_select(0, i).sum().item<double>() > 0 ? t.sum() : t.mean(); })(a * 1);
+    } catch (const tt::Error&) {
+    }
+    return a + 0;
+  });
+  same("a view of what an argument becomes", [](Tensor& a, const Tensor&) {
+    (void)a.sum().item<double>();
+    const Tensor y = a * 2, v = y[0];
+    a = y;
+    return v;
+  });
   const auto of_integers = [](Tensor& a) {
     a.add_(10);
     try {

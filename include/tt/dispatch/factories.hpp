@@ -265,12 +265,15 @@ template <std::same_as<DType> D>
 Tensor tensor(std::initializer_list<TensorData> values, D dtype, SourceLine at = here()) { return TensorData(values).tensor({.dtype = dtype}, true, at); }
 
 // Sizes without braces.
-template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
-Tensor empty(const A& a, const B& b, const N&... more) { return empty(IntList{a, b, more...}); }
-template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
-Tensor zeros(const A& a, const B& b, const N&... more) { return zeros(IntList{a, b, more...}); }
-template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
-Tensor ones(const A& a, const B& b, const N&... more) { return ones(IntList{a, b, more...}); }
+template <SizeOrInteger... N>
+  requires(sizeof...(N) > 0)
+Tensor empty(detail::FirstSize first, const N&... more) { return empty(IntList{first.number, more...}, TensorOptions{}, first.at); }
+template <SizeOrInteger... N>
+  requires(sizeof...(N) > 0)
+Tensor zeros(detail::FirstSize first, const N&... more) { return zeros(IntList{first.number, more...}, TensorOptions{}, first.at); }
+template <SizeOrInteger... N>
+  requires(sizeof...(N) > 0)
+Tensor ones(detail::FirstSize first, const N&... more) { return ones(IntList{first.number, more...}, TensorOptions{}, first.at); }
 
 /// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
 TT_LAZY Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());

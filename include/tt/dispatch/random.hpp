@@ -140,9 +140,9 @@ template <std::same_as<DType> D>
 Tensor randn(const IntList& shape, D dtype, SourceLine at = here()) { return randn(shape, TensorOptions{.dtype = dtype}, at); }
 /// Sizes without braces: numbers behind a list in braces are seeds, rand({4}, 7).
 template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
-Tensor rand(const A& a, const B& b, const N&... more) { return rand(IntList{a, b, more...}); }
+Tensor rand(const A& a, const B& b, const N&... more) { return rand(IntList{a, b, more...}, TensorOptions{}, SourceLine{}); }
 template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
-Tensor randn(const A& a, const B& b, const N&... more) { return randn(IntList{a, b, more...}); }
+Tensor randn(const A& a, const B& b, const N&... more) { return randn(IntList{a, b, more...}, TensorOptions{}, SourceLine{}); }
 /// As many, of the shape and dtype of `x`.
 template <class = void>
 Tensor rand_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return detail::draw_like<RandLike>(x, g, "rand_like", at); }

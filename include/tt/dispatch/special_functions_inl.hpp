@@ -263,6 +263,12 @@ struct NotKnown {
   }
 };
 template <class F>
+void refuse_first(const auto& s) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(s.argument[0])>, Tensor>)
+    if (!s.argument[0].requires_grad()) return;  // in a graph what nobody asks for is not computed
+  s.out[0] = call_with<NotKnown<F>>(s.at, {}, s.argument[0]);
+}
+template <class F>
 auto again(const auto& s, const auto& x) { return call_with<Pointwise<F>>(s.at, {}, x); }
 
 // Derivatives lead from one to the other.
@@ -326,7 +332,7 @@ struct Zeta {
   static double of(double x, double q) { return hurwitz_zeta(x, q); }
   static void derivative(const auto& s) {
     const auto& x = s.argument[0];
-    s.out[0] = call_with<NotKnown<Zeta>>(s.at, {}, x);
+    refuse_first<Zeta>(s);
     s.out[1] = -s.gradient[0] * x * call_with<Pointwise<Zeta>>(s.at, {}, x + 1, s.argument[1]);
   }
 };
@@ -336,7 +342,7 @@ struct IncompleteGamma {
   static double of(double a, double x) { return incomplete_gamma(a, x, Upper); }
   static void derivative(const auto& s) {
     const auto &a = s.argument[0], &x = s.argument[1];
-    s.out[0] = call_with<NotKnown<IncompleteGamma>>(s.at, {}, a);
+    refuse_first<IncompleteGamma>(s);
     const auto density = s.gradient[0] * tt::exp((a - 1) * tt::log(x) - x - tt::lgamma(a));
     if constexpr (Upper) s.out[1] = -density;
     else s.out[1] = density;

@@ -1,4 +1,5 @@
-// What something becomes when the elements that a view of it shows are others: the steps to a view, taken backwards.
+// Writing through a view, as nodes of a graph: of a base, the views that lead from it to another one, and new elements of that, the base with these
+// elements is built. Each view is taken backwards: a slice becomes slice_scatter, a permutation its inverse, a reshape a reshape back.
 //   y = x * 1;   y[:, 3] = part      ->   with_part(g, views /* y -> y[:, 3] */, y, part) is slice_scatter(y, part as a column)
 #pragma once
 #include "tt/graph/transform.hpp"

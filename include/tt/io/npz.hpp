@@ -58,7 +58,7 @@ struct NpzEntry {
 /// length of the name. The time is 1980-01-01, so that equal arrays give equal files.
 inline void put_common(Text& t, const NpzEntry& e) {
   bool ascii = true;
-  for (int k = 0; k < e.name.size(); ++k) ascii = ascii && static_cast<unsigned char>(e.name.c_str()[k]) < 128;
+  for (const char* p = e.name.begin(); p != e.name.begin() + e.name.size(); ++p) ascii = ascii && static_cast<unsigned char>(*p) < 128;
   put_number(t, 20, 2);
   put_number(t, ascii ? 0 : 0x0800, 4);  // the name is UTF-8
   put_number(t, 0x00210000, 4);

@@ -129,7 +129,7 @@ TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
   if (options.fullgraph) return false;
   int in_numbers = 0, in_sizes = 0;
   captures.each([&](const Capture& c) {
-    in_numbers += c.is_ready() && c.guards.differs_in_numbers_only(now);
+    in_numbers += c.guards.differs_in_numbers_only(now);  // ready, or it says that sizes must be numbers
     in_sizes += c.run.function && (c.guards.differs_in_sizes_only(now) || c.guards.same(now));
     return in_numbers >= most_alike || in_sizes >= most_alike;
   });

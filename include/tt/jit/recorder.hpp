@@ -59,12 +59,16 @@ class StepList {
   std::vector<Value> values;
   std::vector<View> views;
   std::vector<Update> updates;
+  std::vector<Update> earlier;                 ///< what targets were to become before another change: if the last one is not computed
+  std::vector<std::pair<int, int>> renamed;    ///< values of a Tensor that was changed, and the one before
 
   void clear() {
     steps.clear();
     values.clear();
     views.clear();
     updates.clear();
+    earlier.clear();
+    renamed.clear();
     operands_.clear();
     words_.clear();
     extents_.clear();
@@ -139,6 +143,7 @@ class StepList {
   /// The Tensor of a value becomes what another one is, whose value has that of the first from now on.
   void rename(const Tensor& t, const Tensor& other) {
     detail::TensorImpl &to = t.impl(), &from = other.impl();
+    renamed.push_back({static_cast<int>(from.trace_id), static_cast<int>(to.trace_id)});
     value(static_cast<int>(to.trace_id)).tensor.swap(value(static_cast<int>(from.trace_id)).tensor);
     std::swap(to.trace_id, from.trace_id);
     to.requires_grad = from.requires_grad;
@@ -241,7 +246,8 @@ class Recorder : public detail::CaptureMode {
   }
   /// The value that a Tensor is now, or -1.
   int known_value(const Tensor& t) const {
-    return t.impl().trace_id >= 0 ? static_cast<int>(t.impl().trace_id) : list_->find(&t.impl());
+    if (t.impl().trace_id >= 0) return t.impl().capture == number_ ? static_cast<int>(t.impl().trace_id) : -1;
+    return list_->find(&t.impl());
   }
   /// Throws Error for variables of a gradient that the function asks for, and views of these: the tape's leaves must not change either.
   void check_no_leaf(const Tensor& target, SourceLine at) const {
@@ -347,7 +353,7 @@ class Recorder : public detail::CaptureMode {
     const std::size_t count = list_->views.size();
     std::vector<int> wanted;  // what those in use are views of
     std::vector<std::size_t> renewed;
-    for (std::size_t k = count; k-- > 0;)
+    for (std::size_t k = count; k-- > 0 && list_->views[k].value > before;)  // older ones are of older values
       if (const View& v = list_->views[k]; v.root == before && (list_->in_use(v.value) || std::find(wanted.begin(), wanted.end(), v.value) != wanted.end())) {
         wanted.push_back(v.base);
         renewed.push_back(k);

@@ -2,6 +2,7 @@
 // asked for, what was listed runs as one segment, those results that are still referenced get their elements, and the function
 // goes on. Unlike a Tracer, which records once for all sizes, this happens at every call: so a step costs fractions of a
 // microsecond and builds no graph.
+// One long class: the state of a call.
 //   SegmentRecorder r(store, arguments, holds);   result = f(...);   r.finish(at);
 #pragma once
 #include <algorithm>
@@ -108,6 +109,7 @@ class SegmentRecorder final : public Recorder {
   void mark_needed();
   void make_variables(const Mark& m);
   void make_views();
+  void keep_computed();
 };
 
 // ---- Tensors and values
@@ -230,6 +232,7 @@ inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at
 // ---- in place
 
 inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
+  (void)is_recorded(target, at);
   check_no_leaf(target, at);
   const Tensor base = base_of(target);
   const bool recorded = is_recorded(base, at);
@@ -264,8 +267,10 @@ inline void SegmentRecorder::finish_update(Tensor& target, const Tensor& value, 
   Update* known = nullptr;
   for (Update& u : list_->updates)
     if (target_of(u).is_same(target)) known = &u;
-  if (known) known->value = now;
-  else list_->updates.push_back({before, now});  // the target as it lies in memory
+  if (known) {
+    list_->earlier.push_back(*known);
+    known->value = now;
+  } else list_->updates.push_back({before, now});  // the target as it lies in memory
   renew_views(before, target, at);
 }
 inline void SegmentRecorder::left(Tensor& t, bool constant) {
@@ -379,9 +384,11 @@ inline void SegmentRecorder::mark_needed() {
       detail::MemoryOrder(t).lay_out(made.impl());  // what is a view of it lies so
   }
   list_->updates.resize(kept);
+  const auto is_written = [&](const detail::TensorImpl* base) {
+    return std::any_of(list_->updates.begin(), list_->updates.end(), [&](const Update& u) { return &target_of(u).impl() == base; });
+  };
   for (std::size_t k = list_->views.size(); k-- > 0;)
-    if (const View& v = list_->views[k]; list_->value(v.value).needed && list_->handle(v.base).impl().trace_id >= 0)  // else it is written to what is there
-      list_->value(v.base).needed = true;
+    if (const View& v = list_->views[k]; list_->value(v.value).needed && !is_written(v.base_impl)) list_->value(v.base).needed = true;
 }
 
 inline void SegmentRecorder::flush() {
@@ -428,9 +435,7 @@ inline void SegmentRecorder::flush() {
     run_until(end, true);
     write_updates(0, begin);
   } catch (const Exception&) {  // the function may catch it, and go on with what came before
-    make_views();
-    for (const Value& v : list_->values)
-      if (v.tensor.impl().trace_id >= 0) v.tensor.impl().capture = 0;  // never computed
+    keep_computed();
     throw;
   }
   make_views();
@@ -443,6 +448,28 @@ inline void SegmentRecorder::write_updates(int begin, int end) {
     detail::write_elements(target, list_->real(u.value), store_.where());
     detail::advance_version(target);
   }
+}
+/// Behind an error: Tensors are as the last change left them that was computed. Others have no elements, and using them is an error.
+inline void SegmentRecorder::keep_computed() {
+  for (Mark& m : marks_) m = {};
+  const auto is_computed = [&](int value) { return list_->real(value).impl().trace_id < 0; };
+  for (std::size_t k = list_->renamed.size(); k-- > 0;) {
+    const auto [now, before] = list_->renamed[k];
+    if (list_->value(now).root >= 0 || is_computed(now) || !is_computed(before)) continue;  // views are made anew, below
+    Tensor from = list_->real(before);
+    adopt(list_->value(now).tensor, from);
+  }
+  for (const Update& u : list_->updates) {
+    int value = is_computed(u.value) ? u.value : -1;
+    for (const Update& e : list_->earlier)
+      if (e.target == u.target && !is_computed(u.value) && is_computed(e.value)) value = e.value;
+    if (value < 0) continue;
+    detail::write_elements(target_of(u), list_->real(value), store_.where());
+    detail::advance_version(target_of(u));
+  }
+  make_views();
+  for (const Value& v : list_->values)
+    if (v.tensor.impl().trace_id >= 0) v.tensor.impl().capture = 0;
 }
 inline void SegmentRecorder::make_variables(const Mark& m) {
   for (int i = m.first; i < m.first + m.count; ++i) {

@@ -1,4 +1,4 @@
-// Definitions of segments.hpp: how a segment is found and compiled, and how it runs.
+// Definitions of segments.hpp: how a segment is found and compiled, and how it runs. One long file: its key names values as its program and its run do.
 #pragma once
 #include <algorithm>
 
@@ -433,11 +433,9 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
   bool done = false;
   try {
     done = run_compiled(r, begin, end, key);
-  } catch (const Exception&) {  // which the function may catch: what comes before the op that it is of is there then
-    const int plain = r.first_gradient(begin, end);
-    run_op_by_op(r, begin, plain, last);
-    if (plain < end) throw;
-    done = true;
+  } catch (const Error&) {  // which the function may catch: what comes before the op that it is of is there then
+    run_op_by_op(r, begin, r.first_gradient(begin, end), false);
+    throw;
   }
   spare.keep(own.release());
   if (done) return;
@@ -475,14 +473,7 @@ TT_INLINE bool SegmentStore::run_compiled(SegmentRecorder& r, int begin, int end
 }
 
 TT_INLINE void SegmentStore::run_op_by_op(SegmentRecorder& r, int begin, int end, bool last) {
-  for (int i = begin; i < end; ++i) {
-    try {
-      r.run_step(i);
-    } catch (const Exception&) {
-      if (last) r.write_updates(begin, i);
-      throw;
-    }
-  }
+  for (int i = begin; i < end; ++i) r.run_step(i);
   if (last) r.write_updates(begin, end);
 }
 

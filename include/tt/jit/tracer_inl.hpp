@@ -311,6 +311,7 @@ inline Extent Tracer::size_of(const Tensor& t, int axis) {
 // ---- in place
 
 inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
+  (void)is_recorded(target, at);
   check_no_leaf(target, at);
   if (known_value(target) < 0) {  // neither recorded nor held
     if (regions_.any_open()) stop(target, op, at);
@@ -327,8 +328,8 @@ inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char
     if (!become_recorded(target, at)) stop(target, op, at);
   }
   const Tensor base = base_of(target);
-  for (int k = 0; k < argument_.count() && state().grad_enabled && base.impl().requires_grad; ++k)  // the error of the call itself
-    if (const detail::PauseCapture pause; base.is_same(stand_in_[static_cast<std::size_t>(k)]) && argument_[k].is_leaf())
+  for (int k = 0; k < argument_.count() && state().grad_enabled && target.impl().requires_grad; ++k)  // the error of the call itself
+    if (const detail::PauseCapture pause; base.is_same(stand_in_[static_cast<std::size_t>(k)]) && argument_[k].impl().requires_grad && argument_[k].is_leaf())
       autograd::refuse_change(base.is_same(target) ? "a leaf" : "a view of a leaf", at);
   if (base.is_same(target)) detail::check_no_repeats(target, op, at);
   if (regions_.any_open() && !is_of_body(base)) stop(target, op, at);

@@ -128,14 +128,15 @@ constexpr int slice_of_parts(Graph& g, PartSkips& skips, int a, const Node& slic
   return g.slice(a, axis, start, length, step);
 }
 
-/// Does a node show nothing of the part that a slice_scatter replaces, of the same values?
+/// Is a node a slice without any element that `scatter` replaces, of the same values?
 constexpr bool is_beside(const Graph& g, const Node& n, const Node& scatter) {
   if (n.op != Op::slice) return false;
   const auto [axis, start, step] = g.attributes<SliceAttribute>(n);
   const Extent replaced = g[part_of(scatter)].shape[axis], last = start + (n.shape[axis] - 1) * Extent(step), from = g.attributes<PadAttribute>(scatter).along(axis);
   return replaced != scatter.shape[axis] && (never_more((step > 0 ? last : start) + 1, from) || never_more(from + replaced, step > 0 ? start : last));
 }
-/// The values of which a slice_scatter replaces a part, parts themselves, where all others that read them read beside it: it does so in their memory.
+/// The values whose memory a slice_scatter takes over to replace a part of them, parts themselves. All other nodes that read one may run behind any slice_scatter of the
+/// chain, so they read beside each of its parts.
 constexpr Vec<char> parts_replaced(const Graph& g) {
   Vec<char> replaced(g.size(), 0);
   Vec<int> by;  // which slice_scatter; -1: none, -2: it may not
@@ -146,9 +147,11 @@ constexpr Vec<char> parts_replaced(const Graph& g) {
     by[n.operand[0]] = by[n.operand[0]] == -1 && n.operand[1] != n.operand[0] ? i : -2;
   }
   if (by.empty()) return replaced;
+  const Vec<int> chain = by;
   for (int i = 0; i < g.size(); ++i)
     for (int o : g.operands(g[i]))
-      if (by[o] >= 0 && by[o] != i && !is_beside(g, g[i], g[by[o]])) by[o] = -2;
+      for (int part = chain[o]; part >= 0 && by[o] >= 0 && chain[o] != i; part = chain[part])
+        if (!is_beside(g, g[i], g[part])) by[o] = -2;
   for (int o : g.outputs) by[o] = -2;
   for (int o = 0; o < g.size(); ++o) replaced[o] = by[o] >= 0;
   return replaced;

@@ -7,8 +7,8 @@
 //     and shift of a batch norm, is computed before the product;
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
 //     twice, and reshapes of views whose memory has no such strides;
-//   - `pad` as a value with a part replaced, and what a part of is replaced lies in memory that nothing else reads, for the
-//     result to take over;
+//   - `pad` as a value with a part replaced, and values of which a part is replaced lie in memory that other nodes
+//     read beside the parts only, for the result to take over;
 //   - a view of whatever elements are taken of at places, so that it lies in memory;
 //   - `copy` also where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
 //     kernel and a matrix of the arena, and the readers take whole lines;
@@ -33,7 +33,7 @@ struct Normalizer {
   const FlatNodes flat;
   const Vec<char> as_windows;        ///< a reshape that a product reads in place
   const TransposedNodes nodes_transposed;
-  const Vec<char> part_replaced;     ///< read by a slice_scatter alone, which replaces a part of it
+  const Vec<char> part_replaced;     ///< a slice_scatter replaces a part of it in its memory: see parts_replaced
   Vec<int> map;
   Vec<int> flat_map;  ///< of a node that runs flattened
   Vec<char> behind_product;  ///< of `r`: a product, or computed of one in its shape
@@ -330,7 +330,7 @@ struct Normalizer {
       int id = map[g.outputs[k]], i = id;
       while (r[i].op == Op::reshape) i = r[i].operand[0];
       const bool own = !is_leaf(r[i].op) && !is_view(r[i].op) && r[i].op != Op::broadcast;
-      if (!own || taken[i]) id = i = copy_of(id, 0, r.size() + 1);
+      if (!own || taken[i]) id = i = copy_of(id, 0, g.size() + r.size() + 1);  // no number of replace_part's
       if (i < taken.size()) taken[i] = 1;
       r.output(id, g.donated[k], g.output_padded[k]);
     }

@@ -65,8 +65,8 @@ struct ProductTiles {
   std::int64_t b_inner, b_column;
   bool b_padded;           ///< the last vector of b's rows may be read whole
   bool few_columns;        ///< of few columns and little to add up: many rows go to `take` together
-  int matrices;            ///< of few columns; their products are most_products at most, where there are several
-  const Further* further;  ///< of each matrix
+  int matrices = 1;        ///< of few columns; their products are most_products at most, where there are several
+  const Further* further = nullptr;  ///< of each matrix
   void* panel;             ///< memory for a panel of b, or null
   const Windows* windows;  ///< b's columns are these, from `first_column` on; or null
   std::int64_t first_column;
