@@ -57,6 +57,9 @@ class Cases {
         int count = 0;
         in >> count;
         for (int k = 0; k < count; ++k) (word == "out" ? c.results : c.gradients).push_back(line_of_tensor());
+        const bool some = std::any_of(c.gradients.begin(), c.gradients.end(), [](const Tensor& g) { return g.defined(); });
+        for (std::size_t k = 0; some && k < c.leaves.size(); ++k)
+          if (!c.gradients[k].defined()) c.leaves[k].requires_grad_(false);  // PyTorch may have no derivative by it
       }
     }
     return false;

@@ -70,7 +70,7 @@ Tensor a_little_above_one(const Tensor& t) {
 /// By differences, where PyTorch's sample lies, where elements are a little above 1, or of the symmetric part of matrices.
 bool has_second_gradient(const Case& c) {
   Tensors near;
-  for (const Tensor& t : c.leaves) near.push_back(a_little_above_one(t).requires_grad_());
+  for (const Tensor& t : c.leaves) near.push_back(a_little_above_one(t).requires_grad_(t.requires_grad()));
   const auto plain = [&](const Tensors& leaves) { return weighted_with(c, leaves); };
   const auto symmetric = [&](Tensors leaves) {
     for (Tensor& t : leaves)

@@ -98,8 +98,8 @@ Tensor double_trapezoids(const Tensor& y, const Tensor& x, int dim, SourceLine a
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::double_trapezoids(y, x, dim, at).sum({dim}, false, at) / 2; }
 TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::double_trapezoids(y, {}, dim, at).sum({dim}, false, at) * (dx / 2); }
-TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, x, dim, at), dim, at) / 2; }
-TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, {}, dim, at), dim, at) * (dx / 2); }
+TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, x, dim, at) / 2, dim, at); }
+TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, {}, dim, at) * (dx / 2), dim, at); }
 
 TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, TensorSpan spacing, const IntList& dim, int edge_order, SourceLine at) {
   IntList axes = dim;
