@@ -332,7 +332,7 @@ class Recorder : public detail::CaptureMode {
     Tensor part = elements;
     int v = known_value(view);
     for (; list_->value(v).root >= 0; v = list_->base_of(v)) {
-      const Tensor& base = list_->value(list_->base_of(v)).root >= 0 ? list_->value(list_->base_of(v)).tensor : list_->handle(list_->base_of(v));
+      const Tensor base = list_->handle(list_->base_of(v));  // its own handle: the list grows
       const Step& shown = list_->step(list_->value(v).step);
       Values in;
       in.push_back(value_of(base, at));
