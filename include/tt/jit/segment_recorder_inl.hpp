@@ -110,6 +110,11 @@ class SegmentRecorder final : public Recorder {
   void make_variables(const Mark& m);
   void make_views();
   void keep_computed();
+  /// The target gets the elements of a value.
+  void write(const Update& u, int value) {
+    detail::write_elements(target_of(u), list_->real(value), store_.where());
+    detail::advance_version(target_of(u));
+  }
 };
 
 // ---- Tensors and values
@@ -444,9 +449,7 @@ inline void SegmentRecorder::flush() {
 inline void SegmentRecorder::write_updates(int begin, int end) {
   for (const Update& u : list_->updates) {
     if (const int step = list_->value(u.value).step; step < begin || step >= end) continue;
-    const Tensor& target = target_of(u);
-    detail::write_elements(target, list_->real(u.value), store_.where());
-    detail::advance_version(target);
+    write(u, u.value);
   }
 }
 /// Behind an error: Tensors are as the last change left them that was computed. Others have no elements, and using them is an error.
@@ -463,9 +466,7 @@ inline void SegmentRecorder::keep_computed() {
     int value = is_computed(u.value) ? u.value : -1;
     for (const Update& e : list_->earlier)
       if (e.target == u.target && !is_computed(u.value) && is_computed(e.value)) value = e.value;
-    if (value < 0) continue;
-    detail::write_elements(target_of(u), list_->real(value), store_.where());
-    detail::advance_version(target_of(u));
+    if (value >= 0) write(u, value);
   }
   make_views();
   for (const Value& v : list_->values)
