@@ -88,7 +88,23 @@ TEST_CASE("incomplete gamma functions and zeta have gradients by the second argu
     CHECK(x.grad().abs().amin().item() > 0);
     CHECK(message([&] { f(u, x).sum().backward(); }).find("has no derivative by its first argument") != std::string::npos);
     CHECK(message([&] { tt::compile(tt::frozen(f))(u, x).sum().backward(); }).find("has no derivative by its first argument") != std::string::npos);
+    CHECK(message([&] { (void)tt::jvp([&](const Tensor& v) { return f(v, x.detach()); }, u.detach(), u.detach()); }).find("has no derivative by its first argument") != std::string::npos);
   }
+}
+
+TEST_CASE("factors without a derivative: an error where one is asked for, not zero") {
+  const Tensor a = tt::tensor({4.0, 1.0, 1.0, 3.0}).to(DType::f64).reshape({2, 2}).requires_grad_(), b = tt::tensor({1.0, 2.0}).to(DType::f64).reshape({2, 1}).requires_grad_();
+  const auto r = tt::geqrf(a);
+  CHECK(r.tau.requires_grad());
+  CHECK(message([&] { (r.tau.sum() + a.sum()).backward(); }).find("geqrf has no derivative") != std::string::npos);
+  const auto f = tt::linalg::ldl_factor(a);
+  CHECK(message([&] { f.LD.sum().backward(); }).find("linalg.ldl_factor has no derivative") != std::string::npos);
+  tt::linalg::ldl_solve(f.LD.detach(), f.pivots, b).sum().backward();
+  CHECK(tt::allclose(b.grad(), tt::linalg::solve(a.detach(), tt::ones({2, 1}, DType::f64))));
+  CHECK(message([&] { tt::linalg::ldl_solve(f.LD, f.pivots, b).sum().backward(); }).find("linalg.ldl_solve has no derivative by the factors") != std::string::npos);
+  const Tensor w = tt::tensor({1.0, 2.0, 3.0}).requires_grad_();
+  (tt::histogram(tt::tensor({0.1, 0.9, 0.2}), 2, 0, 1, w).hist * tt::tensor({5.0, 7.0})).sum().backward();  // it is linear in the weights
+  CHECK(numbers(w.grad()) == list({5, 7, 5}));
 }
 
 TEST_CASE("special functions far out") {

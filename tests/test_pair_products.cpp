@@ -1,4 +1,4 @@
-// Products that add pairs: of integers of 8 and 16 bits, summed in 32, the number of a plain loop on every path, with and without AVX-512 VNNI; of bf16.
+// Products that add pairs: of integers of 8 and 16 bits, summed in 32, the number of a plain loop on every path, with and without AVX-512 VNNI and AMX; of bf16.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tensors.hpp"
+#include "tt/backends/cpu/matrix_unit.hpp"
 #include "tt/backends/cpu/pair_products.hpp"
 #include "tt/functional/network.hpp"
 #include "tt/tt.hpp"
@@ -119,24 +120,29 @@ TEST_CASE("int_mm by name, and what it does not take") {
 
 namespace {
 
-/// The kernel itself, of dense sides, the second one transposed.
-template <class Sum, bool One>
-std::vector<Sum> by_kernel(const Tensor& a, const Tensor& b) {
-  const std::int64_t m = a.size(0), n = b.size(0), inner = a.size(1);
+/// A kernel itself, of sides of any strides; empty: it does not take them.
+template <class Sum, class Kernel>
+std::vector<Sum> by_kernel(const Kernel& kernel, const Tensor& a, const Tensor& b) {
+  const std::int64_t m = a.size(0), n = b.size(1), inner = a.size(1);
   struct Result {
     std::vector<Sum> elements;
     std::int64_t columns;
   } result{std::vector<Sum>(static_cast<std::size_t>(m * n)), n};
-  std::vector<std::int32_t> panel(static_cast<std::size_t>(inner * 64 + 64 * 16));
+  std::vector<std::int32_t> panel(static_cast<std::size_t>(inner * 64 + 64 * 16 * 2));
   const auto take = [](void* to, const cpu::ProductTile& t) {
     Result& r = *static_cast<Result*>(to);
     for (std::int64_t y = 0; y < t.rows; ++y)
       for (std::int64_t x = 0; x < t.columns; ++x)
         r.elements[static_cast<std::size_t>((t.row + y) * r.columns + t.col + x)] = static_cast<const Sum*>(t.elements)[y * t.pitch + x];
   };
-  cpu::detail::multiply_pairs<Sum, One>({.rows = m, .cols = n, .inner = inner, .a = a.data(), .a_dtype = a.dtype(), .a_row = inner, .a_inner = 1, .b = b.data(), .b_dtype = b.dtype(),
-                                         .b_inner = 1, .b_column = inner, .b_padded = false, .few_columns = false, .panel = panel.data(), .windows = nullptr, .first_column = 0,
-                                         .context = &result, .take = take});
+  const cpu::ProductTiles p{.rows = m, .cols = n, .inner = inner, .a = a.data(), .a_dtype = a.dtype(), .a_row = a.stride(0), .a_inner = a.stride(1), .b = b.data(), .b_dtype = b.dtype(),
+                            .b_inner = b.stride(0), .b_column = b.stride(1), .b_padded = false, .few_columns = false, .panel = panel.data(), .windows = nullptr, .first_column = 0,
+                            .context = &result, .take = take};
+  if constexpr (std::is_same_v<decltype(kernel(p)), bool>) {
+    if (!kernel(p)) return {};
+  } else {
+    kernel(p);
+  }
   return result.elements;
 }
 
@@ -147,21 +153,47 @@ TEST_CASE("the instruction of VNNI gives the sums of pmaddwd") {
     std::puts("SKIPPED: AVX-512 VNNI: not on this processor, or not compiled for it");
     return;
   }
-  const Tensor a = numbers_of(DType::i16, 21, 555, 1), b = numbers_of(DType::i16, 70, 555, 2);
-  CHECK(by_kernel<std::uint32_t, false>(a, b) == by_kernel<std::uint32_t, TT_AVX512>(a, b));
+  const Tensor a = numbers_of(DType::i16, 21, 555, 1), b = numbers_of(DType::i16, 70, 555, 2).t();
+  CHECK(by_kernel<std::uint32_t>(cpu::detail::multiply_pairs<std::uint32_t, false>, a, b) == by_kernel<std::uint32_t>(cpu::detail::multiply_pairs<std::uint32_t, TT_AVX512>, a, b));
+}
+
+TEST_CASE("a processor's matrix unit gives the sums of pmaddwd, whatever the layouts") {
+  const auto unit = [](const cpu::ProductTiles& p) { return cpu::detail::multiply_by_unit<std::uint32_t>(p); };
+  if (by_kernel<std::uint32_t>(unit, numbers_of(DType::i8, 1, 1, 1), numbers_of(DType::i8, 1, 1, 2)).empty()) {
+    std::puts("SKIPPED: AMX: not on this processor, or not compiled for it");
+    return;
+  }
+  int seed = 1;
+  for (DType left : {DType::i8, DType::u8})
+    for (DType right : {DType::i8, DType::u8})
+      for (const auto& [m, k, n] : {Sizes3{1, 1, 1}, {16, 64, 16}, {32, 128, 64}, {33, 191, 97}, {48, 64, 80}, {5, 4, 130}, {70, 520, 63}, {3, 0, 4}}) {
+        CAPTURE(m);
+        CAPTURE(k);
+        CAPTURE(n);
+        const Tensor a = numbers_of(left, m, k, ++seed), b = numbers_of(right, k, n, ++seed);
+        const Tensor lefts[] = {a, a.t().contiguous().t(), every_second(a)}, rights[] = {b, b.t().contiguous().t(), every_second(b), every_second(b.t()).t()};
+        const std::vector<std::uint32_t> expected = by_kernel<std::uint32_t>(cpu::detail::multiply_pairs<std::uint32_t, false>, a, b);
+        for (const Tensor& x : lefts)
+          for (const Tensor& y : rights) CHECK(by_kernel<std::uint32_t>(unit, x, y) == expected);
+      }
+  CHECK(by_kernel<std::uint32_t>(unit, numbers_of(DType::i16, 2, 3, 1), numbers_of(DType::i8, 3, 2, 2)).empty());
 }
 
 TEST_CASE("pairs of bf16, by the processor's instruction where it is there") {
   manual_seed(5);
-  const Tensor a = randn({21, 555}).to(DType::bf16), b = randn({70, 555}).to(DType::bf16);
-  const Tensor exact = matmul(a.to(DType::f64), b.to(DType::f64).t()).contiguous();
+  const Tensor a = randn({21, 555}).to(DType::bf16), b = randn({70, 555}).to(DType::bf16).t();
+  const Tensor exact = matmul(a.to(DType::f64), b.to(DType::f64)).contiguous();
   // 555 terms of about 1 are summed up in f32: rounding errors of 2^-24 of a sum of about 24, which add up as a random walk. 100 times that is a wrong sum.
   const auto check = [&](const std::vector<float>& found) {
     double worst = 0;
     for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(found[i]) - exact.data_ptr<double>()[i]));
     CHECK(worst < 1e-3);
   };
-  check(by_kernel<float, false>(a, b));
-  if (cpu::detail::has_pair_instruction<float>()) check(by_kernel<float, TT_AVX512>(a, b));
+  check(by_kernel<float>(cpu::detail::multiply_pairs<float, false>, a, b));
+  if (cpu::detail::has_pair_instruction<float>()) check(by_kernel<float>(cpu::detail::multiply_pairs<float, TT_AVX512>, a, b));
   else std::puts("SKIPPED: AVX-512 BF16: not on this processor, or not compiled for it");
+  const auto unit = [](const cpu::ProductTiles& p) { return cpu::detail::multiply_by_unit<float>(p); };
+  if (by_kernel<float>(unit, a, b).empty()) return void(std::puts("SKIPPED: AMX: not on this processor, or not compiled for it"));
+  for (const Tensor& x : {a, a.t().contiguous().t(), every_second(a)})
+    for (const Tensor& y : {b, b.contiguous(), every_second(b)}) check(by_kernel<float>(unit, x, y));
 }

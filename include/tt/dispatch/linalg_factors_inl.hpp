@@ -1,6 +1,7 @@
 // Operators with kernels of LAPACK: triangular factors with pivots (LU, LDL) and Householder's reflectors; and what their derivatives are made of.
 #pragma once
 #include "tt/dispatch/linalg_kernels_inl.hpp"
+#include "tt/dispatch/no_derivative_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -126,6 +127,8 @@ struct PinvDerivative {
 template <class = void>
 struct Ldl {
   using Options = CheckErrors;
+  static constexpr RefusedGradient refused{"_linalg_ldl_factor_by_a", "linalg.ldl_factor has no derivative"};
+  static constexpr bool keeps_values = true;
   static constexpr OpInfo info{.name = "_linalg_ldl_factor", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
   struct Like {
@@ -153,10 +156,13 @@ struct Ldl {
         for (int i = 0; i < j; ++i) x[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 0;
     });
   }
+  static void derivative(const auto& s, const Options&) { refuse<Ldl>(s, 0); }
 };
 template <class = void>
 struct LdlSolve {
   using Options = NoOptions;
+  static constexpr RefusedGradient refused{"_linalg_ldl_solve_by_factors", "linalg.ldl_solve has no derivative by the factors"};
+  static constexpr bool keeps_values = true;
   static constexpr OpInfo info{.name = "_linalg_ldl_solve", .arguments = "LD, pivots, B"};
   static constexpr Batching batching = Batching::in_front;
   static Sym like(const Sym&, const Sym&, const Sym& b, const Options&) { return b; }
@@ -187,11 +193,17 @@ struct LdlSolve {
       }
     });
   }
+  static void derivative(const auto& s, const Options&) {
+    refuse<LdlSolve>(s, 0);
+    s.out[2] = call_with<LdlSolve>(s.at, {}, s.argument[0], s.argument[1], s.gradient[0]);  // the matrix is symmetric
+  }
 };
 /// R above the diagonal and on it, reflectors below, and their factors.
 template <class = void>
 struct Geqrf {
   using Options = NoOptions;
+  static constexpr RefusedGradient refused{"_geqrf_by_a", "geqrf has no derivative"};
+  static constexpr bool keeps_values = true;
   static constexpr OpInfo info{.name = "_geqrf", .arguments = "A"};
   struct Like {
     Sym a, tau;
@@ -214,6 +226,7 @@ struct Geqrf {
       f.geqrf(&m, &n, x, &m, c.result[1].data_ptr<T>() + b * k, work.data(), &room, &code);
     });
   }
+  static void derivative(const auto& s, const Options&) { refuse<Geqrf>(s, 0); }
 };
 
 // ---- what functions share

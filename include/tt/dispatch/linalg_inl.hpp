@@ -239,7 +239,7 @@ TT_LAZY_DEFINITION Tensor linalg::lu_solve(const Tensor& factors, const Tensor& 
   return left ? x : x.mT(at);
 }
 TT_LAZY_DEFINITION linalg::LdlFactorExResult linalg::ldl_factor_ex(const Tensor& a, bool check_errors, SourceLine at) {
-  const auto [factors, pivots, info] = call_with<detail::Ldl<>>(at, {check_errors}, a.detach());
+  const auto [factors, pivots, info] = call_with<detail::Ldl<>>(at, {check_errors}, a);
   return {factors, pivots, info};
 }
 TT_LAZY_DEFINITION linalg::LdlFactors linalg::ldl_factor(const Tensor& a, SourceLine at) {
@@ -251,10 +251,10 @@ TT_LAZY_DEFINITION Tensor linalg::ldl_solve(const Tensor& factors, const Tensor&
   detail::broadcast_batches(f, b, at);
   IntList places = f.shape(at), to;
   for (int k = 0; k < places.size() - 1; ++k) to.push_back(places[k]);
-  return call_with<detail::LdlSolve<>>(at, {}, f.detach(), pivots.expand(to, at), b.detach());
+  return call_with<detail::LdlSolve<>>(at, {}, f, pivots.expand(to, at), b);
 }
 TT_LAZY_DEFINITION linalg::Reflectors linalg::geqrf(const Tensor& a, SourceLine at) {
-  const auto [r, tau] = call_with<detail::Geqrf<>>(at, {}, a.detach());
+  const auto [r, tau] = call_with<detail::Geqrf<>>(at, {}, a);
   return {r, tau};
 }
 TT_LAZY_DEFINITION Tensor linalg::householder_product(const Tensor& a, const Tensor& tau, SourceLine at) {

@@ -208,7 +208,7 @@ TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_
   if (bin_edges.dim() != 1 || bin_edges.numel(at) < 2) TT_THROW(Error(Text("tt::histogram: edges of shape ") << bin_edges.shape() << ". A vector of two or more?" << at));
   if (weight.defined() && !(weight.shape(at) == x.shape(at))) TT_THROW(Error(Text("tt::histogram: weights of shape ") << weight.shape() << " for shape " << x.shape() << "." << at));
   const std::int64_t bins = bin_edges.numel(at).value() - 1;
-  const Tensor flat = x.detach().reshape({-1}, at), one = weight.defined() ? weight.detach().reshape({-1}, at).to(x.dtype(), at) : ones(flat.shape(at), detail::on_device(x.dtype(), x.device()), at);
+  const Tensor flat = x.detach().reshape({-1}, at), one = weight.defined() ? weight.reshape({-1}, at).to(x.dtype(), at) : ones(flat.shape(at), detail::on_device(x.dtype(), x.device()), at);
   const Tensor last = bin_edges.select(0, bins, at), inside = tt::logical_and(flat >= bin_edges.select(0, 0, at), flat <= last, at);
   const Tensor place = tt::clamp(searchsorted(bin_edges, flat, false, true, at) - 1, 0, bins - 1, at);
   Tensor hist = index_add(zeros({bins}, detail::on_device(x.dtype(), x.device()), at), 0, place, tt::where(inside, one, 0, at), at);
@@ -223,7 +223,7 @@ TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, TensorSpan bin
   const int n = static_cast<int>(bin_edges.size());
   if (x.dim() < 1 || n == 0 || x.size(-1, at) != n) TT_THROW(Error(Text("tt::histogramdd: points of shape ") << x.shape() << " and edges for " << n << " dimensions." << at));
   const TensorOptions like = detail::on_device(x.dtype(), x.device());
-  const Tensor points = x.detach().reshape({-1, n}, at), one = weight.defined() ? weight.detach().reshape({-1}, at).to(x.dtype(), at) : ones({points.size(0, at)}, like, at);
+  const Tensor points = x.detach().reshape({-1, n}, at), one = weight.defined() ? weight.reshape({-1}, at).to(x.dtype(), at) : ones({points.size(0, at)}, like, at);
   if (one.numel(at) != points.size(0, at)) TT_THROW(Error(Text("tt::histogramdd: ") << one.impl().numel << " weights for points of shape " << x.shape() << "." << at));
   Tensor place, inside, volume;
   IntList sizes;

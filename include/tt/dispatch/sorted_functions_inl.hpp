@@ -110,7 +110,7 @@ void register_sorted_names() {
   register_function("nanquantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
                     [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return nanquantile(x, q.beside(x), d, k, i, at); });
   register_function("unique", "Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool, bool i, bool c, Optional<int> d, Line at) {
-    const UniqueResult r = d.given ? unique_slices(x, d.value, at) : unique(x.detach(), true, i, c, at);
+    const UniqueResult r = d.given ? unique_slices(x, d.value, at) : unique(x, true, i, c, at);
     TensorList all{r.values};
     if (i) all.push_back(r.inverse_indices);
     if (c) all.push_back(r.counts);

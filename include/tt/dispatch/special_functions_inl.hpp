@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tt/dispatch/boxed.hpp"
-#include "tt/dispatch/index_kernels.hpp"
+#include "tt/dispatch/no_derivative_inl.hpp"
 #include "tt/dispatch/shape_names_inl.hpp"
 #include "tt/dispatch/special_functions.hpp"
 
@@ -251,23 +250,6 @@ Tensor pointwise(const Tensor& x, const Tensor& y, SourceLine at) {
   const DType d = is_floating(both.dtype()) ? both.dtype() : DType::f32;
   return call_with<Pointwise<F>>(at, {}, argument_of<F>(on_device_of(y, x, at).to(d, at).expand(both.shape(at), at)), argument_of<F>(on_device_of(x, y, at).to(d, at).expand(both.shape(at), at)));
 }
-/// The derivative by the first argument, which is not known, as in PyTorch: zero would be another function's.
-template <class F>
-struct NotKnown {
-  using Options = NoOptions;
-  static constexpr OpInfo info{.name = F::unknown, .arguments = "input"};
-  static Sym like(const Sym& x, const NoOptions&) { return x; }
-  static void kernel(Call& c, const Options&) {
-    if (!c[0].is_meta()) TT_THROW(Error(Text("tt::backward: ") << F::name + 1 << " has no derivative by its first argument, as in PyTorch. Use detach()?" << c.at));
-    c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
-  }
-};
-template <class F>
-void refuse_first(const auto& s) {
-  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(s.argument[0])>, Tensor>)
-    if (!s.argument[0].requires_grad()) return;  // in a graph what nobody asks for is not computed
-  s.out[0] = call_with<NotKnown<F>>(s.at, {}, s.argument[0]);
-}
 template <class F>
 auto again(const auto& s, const auto& x) { return call_with<Pointwise<F>>(s.at, {}, x); }
 
@@ -328,21 +310,23 @@ struct AiryAi {
   static double of(double x) { return airy_ai(x); }
 };
 struct Zeta {
-  static constexpr const char *name = "_special_zeta", *unknown = "_special_zeta_by_x";
+  static constexpr const char* name = "_special_zeta";
+  static constexpr RefusedGradient refused{"_special_zeta_by_x", "special_zeta has no derivative by its first argument"};
   static double of(double x, double q) { return hurwitz_zeta(x, q); }
   static void derivative(const auto& s) {
     const auto& x = s.argument[0];
-    refuse_first<Zeta>(s);
+    refuse<Zeta>(s, 0);
     s.out[1] = -s.gradient[0] * x * call_with<Pointwise<Zeta>>(s.at, {}, x + 1, s.argument[1]);
   }
 };
 template <bool Upper>
 struct IncompleteGamma {
-  static constexpr const char *name = Upper ? "_igammac" : "_igamma", *unknown = Upper ? "_igammac_by_a" : "_igamma_by_a";
+  static constexpr const char* name = Upper ? "_igammac" : "_igamma";
+  static constexpr RefusedGradient refused = Upper ? RefusedGradient{"_igammac_by_a", "igammac has no derivative by its first argument"} : RefusedGradient{"_igamma_by_a", "igamma has no derivative by its first argument"};
   static double of(double a, double x) { return incomplete_gamma(a, x, Upper); }
   static void derivative(const auto& s) {
     const auto &a = s.argument[0], &x = s.argument[1];
-    refuse_first<IncompleteGamma>(s);
+    refuse<IncompleteGamma>(s, 0);
     const auto density = s.gradient[0] * tt::exp((a - 1) * tt::log(x) - x - tt::lgamma(a));
     if constexpr (Upper) s.out[1] = -density;
     else s.out[1] = density;

@@ -1,7 +1,7 @@
 // Products of matrices that add pairs of products at once, of both sides as lines of 16 bits along what is summed over. Integers that are stored in
 // 8 or 16 bits: sums of 32 bits are exact modulo 2^32 in any order. x86 processors have pmaddwd for them in every vector width, which does not
 // saturate, or vpdpwssd of AVX-512 VNNI, which adds to the sums too. bf16, with fast numerics: vdpbf16ps of AVX-512 BF16, whose roundings
-// are not those of f32 arithmetic.
+// are not those of f32 arithmetic. matrix_unit.hpp is before them where the processor has more.
 #pragma once
 #include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/backends/cpu/transpose.hpp"

@@ -2,6 +2,7 @@
 // when its graphs enlist it (graph/graph.hpp); tt::compiled has it.
 #pragma once
 #include "tt/backends/cpu/gemm.hpp"
+#include "tt/backends/cpu/matrix_unit.hpp"
 #include "tt/backends/cpu/pair_products.hpp"
 
 TT_KERNELS_BEGIN
@@ -84,10 +85,10 @@ TT_NOINLINE void multiply_stored(MatmulOperands<T> m, const ProductTiles& p) {
 template <class T>
 void multiply_type(const ProductTiles& p) {
   if constexpr (std::is_same_v<T, std::int32_t>)
-    if (p.a_dtype != DType::i32) return has_pair_instruction<std::uint32_t>() ? multiply_pairs<std::uint32_t, TT_AVX512>(p) : multiply_pairs<std::uint32_t, false>(p);
+    if (p.a_dtype != DType::i32) return multiply_by_unit<std::uint32_t>(p) ? void() : has_pair_instruction<std::uint32_t>() ? multiply_pairs<std::uint32_t, TT_AVX512>(p) : multiply_pairs<std::uint32_t, false>(p);
 #if TT_AVX512
   if constexpr (std::is_same_v<T, float>)
-    if (p.a_dtype != DType::f32) return multiply_pairs<float, true>(p);
+    if (p.a_dtype != DType::f32) return multiply_by_unit<float>(p) ? void() : multiply_pairs<float, true>(p);
 #endif
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::int32_t>)
     if (p.b_dtype != dtype_of<T>)
