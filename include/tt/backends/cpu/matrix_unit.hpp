@@ -52,23 +52,20 @@ struct UnitRows {
 };
 // Four sums, of two blocks of rows and two of columns: registers 0 to 3. Without -mamx-tile the compiler knows no such registers, and keeps nothing there.
 inline void clear_sums() { __asm__ volatile("tilezero %tmm0\n\ttilezero %tmm1\n\ttilezero %tmm2\n\ttilezero %tmm3"); }
-#define TT_MATRIX_STEP(product)                                                                                                                        \
-  __asm__ volatile("tileloadd (%0,%1,1), %%tmm4\n\ttileloadd (%4,%6,1), %%tmm6\n\t" product " %%tmm6, %%tmm4, %%tmm0\n\ttileloadd (%5,%6,1), %%tmm7\n\t" product \
-                   " %%tmm7, %%tmm4, %%tmm1\n\ttileloadd (%2,%3,1), %%tmm5\n\t" product " %%tmm6, %%tmm5, %%tmm2\n\t" product " %%tmm7, %%tmm5, %%tmm3"            \
-                   :                                                                                                                                   \
-                   : "r"(upper.data), "r"(upper.pitch), "r"(lower.data), "r"(lower.pitch), "r"(left), "r"(right), "r"(std::int64_t{unit_bytes})        \
-                   : "memory")
 /// What lies in two blocks of rows times two of columns is added to the sums.
 template <class A, class B>
 TT_ALWAYS_INLINE void add_products(UnitRows upper, UnitRows lower, const void* left, const void* right) {
+  __asm__ volatile("tileloadd (%0,%1,1), %%tmm4\n\ttileloadd (%2,%3,1), %%tmm5\n\ttileloadd (%4,%6,1), %%tmm6\n\ttileloadd (%5,%6,1), %%tmm7"
+                   :
+                   : "r"(upper.data), "r"(upper.pitch), "r"(lower.data), "r"(lower.pitch), "r"(left), "r"(right), "r"(std::int64_t{unit_bytes})
+                   : "memory");
   constexpr bool signed_a = std::is_signed_v<A>, signed_b = std::is_signed_v<B>;
-  if constexpr (sizeof(A) == 2) TT_MATRIX_STEP("tdpbf16ps");
-  else if constexpr (signed_a && signed_b) TT_MATRIX_STEP("tdpbssd");
-  else if constexpr (signed_a) TT_MATRIX_STEP("tdpbsud");
-  else if constexpr (signed_b) TT_MATRIX_STEP("tdpbusd");
-  else TT_MATRIX_STEP("tdpbuud");
+  if constexpr (sizeof(A) == 2) __asm__ volatile("tdpbf16ps %tmm6, %tmm4, %tmm0\n\ttdpbf16ps %tmm7, %tmm4, %tmm1\n\ttdpbf16ps %tmm6, %tmm5, %tmm2\n\ttdpbf16ps %tmm7, %tmm5, %tmm3");
+  else if constexpr (signed_a && signed_b) __asm__ volatile("tdpbssd %tmm6, %tmm4, %tmm0\n\ttdpbssd %tmm7, %tmm4, %tmm1\n\ttdpbssd %tmm6, %tmm5, %tmm2\n\ttdpbssd %tmm7, %tmm5, %tmm3");
+  else if constexpr (signed_a) __asm__ volatile("tdpbsud %tmm6, %tmm4, %tmm0\n\ttdpbsud %tmm7, %tmm4, %tmm1\n\ttdpbsud %tmm6, %tmm5, %tmm2\n\ttdpbsud %tmm7, %tmm5, %tmm3");
+  else if constexpr (signed_b) __asm__ volatile("tdpbusd %tmm6, %tmm4, %tmm0\n\ttdpbusd %tmm7, %tmm4, %tmm1\n\ttdpbusd %tmm6, %tmm5, %tmm2\n\ttdpbusd %tmm7, %tmm5, %tmm3");
+  else __asm__ volatile("tdpbuud %tmm6, %tmm4, %tmm0\n\ttdpbuud %tmm7, %tmm4, %tmm1\n\ttdpbuud %tmm6, %tmm5, %tmm2\n\ttdpbuud %tmm7, %tmm5, %tmm3");
 }
-#undef TT_MATRIX_STEP
 /// To 32 rows and 32 columns of 32 bits.
 inline void store_sums(void* to, std::int64_t pitch) {
   char* const p = static_cast<char*>(to);
