@@ -1,7 +1,7 @@
 // Operators by name on large operands, for a comparison with PyTorch 2: bench/pytorch/operators.py runs this program and PyTorch.
 //   pytorch_operators bench/pytorch/operators.txt 1    for each line of the file: microseconds of one call, on so many threads
 // An argument is a Tensor (kind:sizes), several of them "(a,b)", a list [1,2], a number, a word, or name=value. Kinds: x normal, p in (0, 1), u in (-1, 1), g above 1,
-// b bool, j integers, kN integers below N, s sorted; xt is transposed, xs every second column.
+// b bool, c 8-bit integers, j integers, kN integers below N, s sorted; xt is transposed, xs every second column.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -39,6 +39,7 @@ Tensor tensor_of(const std::string& kind, tt::IntList sizes) {
   if (kind == "u") return tt::rand(sizes) * 1.98 - 0.99;
   if (kind == "g") return tt::rand(sizes) + 1.01;
   if (kind == "b") return tt::rand(sizes) < 0.5;
+  if (kind == "c") return tt::randint(-128, 128, sizes).to(tt::DType::i8);
   if (kind == "j") return tt::randint(1, 1000, sizes);
   if (kind == "s") return tt::sort(tt::randn(sizes)).values;
   return tt::randint(0, std::atoi(kind.c_str() + 1), sizes);

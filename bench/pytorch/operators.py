@@ -37,7 +37,7 @@ def tensor_of(kind, sizes):
         return torch.randint(0, int(kind[1:]), sizes)
     return {
         "x": lambda: torch.randn(sizes), "p": lambda: torch.rand(sizes) * 0.98 + 0.01, "u": lambda: torch.rand(sizes) * 1.98 - 0.99,
-        "g": lambda: torch.rand(sizes) + 1.01, "b": lambda: torch.rand(sizes) < 0.5, "j": lambda: torch.randint(1, 1000, sizes),
+        "g": lambda: torch.rand(sizes) + 1.01, "b": lambda: torch.rand(sizes) < 0.5, "c": lambda: torch.randint(-128, 128, sizes).to(torch.int8), "j": lambda: torch.randint(1, 1000, sizes),
         "s": lambda: torch.sort(torch.randn(sizes))[0],
     }[kind]()
 
@@ -62,6 +62,8 @@ def function_of(name, arguments):
     """torch.f, torch.nn.functional.f, torch.special.f or Tensor.f: the one that takes these."""
     if name.startswith("special_"):
         return getattr(torch.special, name[8:])
+    if name.startswith("linalg_"):
+        return getattr(torch.linalg, name[7:])
     if name.startswith("nn.functional."):
         return getattr(F, name[14:])
     places = [F, torch] if name in ("interpolate", "one_hot", "layer_norm", "group_norm", "smooth_l1_loss", "pad", "max_pool1d", "dropout", "softmax", "gelu") else [torch, F]

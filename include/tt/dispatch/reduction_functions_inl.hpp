@@ -97,7 +97,10 @@ Tensor double_trapezoids(const Tensor& y, const Tensor& x, int dim, SourceLine a
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::double_trapezoids(y, x, dim, at).sum({dim}, false, at) / 2; }
-TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::double_trapezoids(y, {}, dim, at).sum({dim}, false, at) * (dx / 2); }
+TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) {
+  if (y.dtype() == DType::boolean || y.dim() == 0 || y.size(detail::axis_of(y, dim, "trapezoid", at, y.dim()), at) == 0) return detail::double_trapezoids(y, {}, dim, at).sum({dim}, false, at) * (dx / 2);
+  return (y.sum({dim}, false, at) - (y.select(dim, 0, at) + y.select(dim, -1, at)) * 0.5) * dx;  // what lies between counts twice
+}
 TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, x, dim, at) / 2, dim, at); }
 TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, {}, dim, at) * (dx / 2), dim, at); }
 
