@@ -211,7 +211,7 @@ TEST_CASE("what is updated in place beside a device must lie on it") {
   CHECK(same(count(gn, gx), count(n, x)));
   CHECK(same(gn, n));
   Tensor on_cpu = tt::tensor(2.0f);
-  CHECK(message<tt::Error>([&] { count(on_cpu, gx); }) == "tt: Tensors on different devices: cuda:0 and cpu.");
+  CHECK(message<tt::Error>([&] { count(on_cpu, gx); }) .find("Tensors on different devices: cuda:0 and cpu.") != std::string::npos);
   CHECK(on_cpu.item() == 2);
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("memory is kept for the next Tensor, and given back when it runs short
 
 TEST_CASE("wrong uses are refused in words") {
   const Tensor x = values({2, 3}), g = x.cuda();
-  CHECK(message<tt::Error>([&] { x + g; }).starts_with("tt::add: Tensors on different devices: cpu and cuda."));
+  CHECK(message<tt::Error>([&] { x + g; }).starts_with("tt::add: Tensors on different devices: cpu and cuda:0."));
   CHECK(message<tt::Error>([&] { g.elements<float>(); }).starts_with("tt::Tensor::elements: the elements are on device cuda. Use cpu() first?"));
   CHECK(message<tt::Error>([&] { tt::to_array<tt::Array<float, 2, 3>>(g); }).starts_with("tt::to_array: the elements are on device cuda. Use cpu() first?\n  at "));
   if (!fake::is_real()) CHECK(message<tt::Error>([&] { x.cuda(1); }) == "tt::cuda: there is no device 1: the driver knows 1.");

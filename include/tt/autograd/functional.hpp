@@ -28,10 +28,25 @@ void each_variable(A& a, const F& f) {
   });
 }
 /// A Tensor to differentiate by: the same elements, a history of its own. On the tape of a Tensor that
-/// has one, so that derivatives of derivatives work.
+/// has one, so that derivatives of derivatives work. No value of a graph: that ends there (CaptureMode::variable is one).
 inline Tensor as_variable(const Tensor& t) {
+  if (tt::detail::capture_mode) {
+    tt::detail::capture_mode->need(t, "a variable of derivatives, of", {});
+    const tt::detail::PauseCapture pause;
+    return as_variable(t);
+  }
   if (t.requires_grad() && is_grad_enabled()) return t.reshape(t.shape());
   return off_tape(t).requires_grad_();
+}
+
+/// Of ints and bools there are no derivatives: `op` is for the error.
+inline void need_floating(const Tensor& t, const char* op, SourceLine at = {}) {
+  if (!is_floating(t.dtype())) TT_THROW(Error(Text("tt::") << op << ": only floating Tensors have derivatives: dtype is " << name(t.dtype()) << "." << at));
+}
+/// Whether a Tensor has a history, which of a value of a graph is known when that has run: a gradient may turn out to be constant.
+inline bool has_history(const Tensor& t) {
+  if (tt::detail::capture_mode && t.requires_grad()) tt::detail::capture_mode->need(t, "a derivative of", {});
+  return t.requires_grad();
 }
 
 /// The gradients by arguments I, each as the argument is. They have a history where the function hangs on more that requires a gradient, as an argument's source or a
@@ -60,6 +75,7 @@ auto gradient_by(const F& f, const A&... a) {
   }
   (each_variable(std::get<I>(arguments),
                  [&](Tensor& t) {
+                   need_floating(t, "grad");
                    t = mode ? mode->variable(t) : as_variable(t);
                    variables.push_back(t);
                  }),

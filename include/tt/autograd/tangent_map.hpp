@@ -25,7 +25,7 @@ class TangentMap {
     const A variables = with_leaves(primals, [&](const Tensor& p) { return is_floating(p.dtype()) ? x.emplace_back(autograd::as_variable(p)) : p; });
     result_ = std::apply(f, variables);
     each_leaf(result_, [&](const Tensor& v) {
-      if (!v.requires_grad()) return;
+      if (!autograd::has_history(v)) return;
       y.push_back(v);
       adjoints_.push_back(zeros_like(v).requires_grad_());
     });

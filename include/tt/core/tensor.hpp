@@ -115,6 +115,10 @@ struct TensorImpl {
   TT_INLINE static TensorImpl* make();
   /// Does it require a gradient, or has it a tangent?
   bool is_differentiated() const { return requires_grad || keys.contains(DispatchKey::forward); }
+  /// Handles that may be written to are there. Threads that read make such ones too (views), each at any time.
+  void forget_fill() {
+    if (__atomic_load_n(&is_fill, __ATOMIC_RELAXED)) __atomic_store_n(&is_fill, false, __ATOMIC_RELAXED);
+  }
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {
     if (uses.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
@@ -285,7 +289,7 @@ class Tensor {
   void* data() {
     need_elements("data", {}, detail::Use::untyped_pointer);
     may_be_written();
-    impl().is_fill = false;
+    impl().forget_fill();
     return impl_->data;
   }
   const void* data() const {
@@ -297,7 +301,7 @@ class Tensor {
     check_type(dtype_of<T>, "data_ptr", at);
     need_elements("data_ptr", at, detail::Use::may_write);
     may_be_written();
-    if (impl_->is_fill) impl_->is_fill = false;
+    impl_->forget_fill();
     return reinterpret_cast<T*>(impl_->data);
   }
   /// The same, to write, and to read only.
@@ -313,7 +317,7 @@ class Tensor {
   void* data_ptr() const {
     need_elements("data_ptr", {}, detail::Use::untyped_pointer);
     may_be_written();
-    impl().is_fill = false;
+    impl().forget_fill();
     return impl_->data;
   }
   void* mutable_data_ptr() const { return data_ptr(); }
@@ -323,7 +327,7 @@ class Tensor {
   std::span<T> elements(SourceLine at = here()) & {
     check_elements(dtype_of<T>, at);
     may_be_written();
-    impl_->is_fill = false;
+    impl_->forget_fill();
     return {reinterpret_cast<T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
   template <Element T>

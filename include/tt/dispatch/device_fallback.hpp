@@ -88,7 +88,7 @@ inline void run_graph_on_cpu(const GraphFunction& f, Device device, const Tensor
     for (const int into : g.donated) needed = needed || into == k;
     const Tensor& t = *argument[k];
     if (needed && !(t.device() == device) && !is_host(t.device()))
-      TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device()) << '.'));
+      TT_THROW(Error(Text("tt::") << f.last_op() << ": Tensors on different devices: " << to_text(device) << " and " << to_text(t.device()) << '.'));
     here[k] = needed && t.device().type != DeviceType::cpu ? lying_alike(t, Device{}) : t;
     moved.push_back(&here[k]);
   }

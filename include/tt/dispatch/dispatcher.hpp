@@ -480,8 +480,8 @@ class Dispatcher {
       if (c[i].dim() == 0) continue;
       if (!first) first = &c[i];
       if (!(c[i].device() == first->device()))
-        TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << tt::name(first->device().type)
-                       << " and " << tt::name(c[i].device().type) << "." << c.at));
+        TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << to_text(first->device())
+                       << " and " << to_text(c[i].device()) << "." << c.at));
     }
   }
   static void count_dispatch() { ++dispatch_count(); }

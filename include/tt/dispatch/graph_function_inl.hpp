@@ -71,7 +71,7 @@ TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolVal
   for (int k = 0; k < n; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
     if (reads(k) && (t.device.type != DeviceType::cpu || (!t.data && t.numel > 0)))
-      TT_THROW(Unavailable(Text("tt: fused programs and backward run on the CPU, and a Tensor is on ") << name(t.device.type) << "."));
+      TT_THROW(Unavailable(Text("tt::") << last_op() << ": this one runs on the CPU, and a Tensor is on " << to_text(t.device) << "."));
     external[k] = t.data;
   }
   for (int k = 0; k < outputs(); ++k) {
@@ -327,7 +327,7 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     bool updated = false;
     for (const int into : graph_.donated) updated = updated || into == k;
     if (t.numel != 1 || t.device.type == DeviceType::meta || updated)
-      TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device) << '.'));
+      TT_THROW(Error(Text("tt::") << last_op() << ": Tensors on different devices: " << to_text(device) << " and " << to_text(t.device) << '.'));
     if (may_be_on_host.test(k) && is_host(t.device)) {
       on_host.set(k);
       continue;

@@ -130,8 +130,7 @@ inline void need_readable(const Call& c) {
 /// A Tensor without axes is on any device, to the dispatcher; not here.
 inline void need_device(const Call& c, int k) {
   if (c[k].device() != c[0].device())
-    TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << tt::name(c[0].device().type) << " and "
-                                << tt::name(c[k].device().type) << "." << c.at));
+    TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << to_text(c[0].device()) << " and " << to_text(c[k].device()) << "." << c.at));
 }
 inline void need_indices(const Call& c) {
   need_device(c, 1);

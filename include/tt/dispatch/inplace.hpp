@@ -63,7 +63,7 @@ TT_INLINE void write_on_devices(const Tensor& to, const Tensor& from, SourceLine
 /// Writes the elements of `from` (same shape after broadcasting, any dtype) into `to`.
 TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine at);
 inline void advance_version(const Tensor& t) {
-  t.impl().is_fill = false;
+  t.impl().forget_fill();
   if (t.impl().storage) t.impl().storage->version.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -162,7 +162,7 @@ TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, Sou
   if (last == INT64_MAX) TT_THROW(Error(Text("tt::one_hot: more classes than there are numbers.") << at));
   const std::int64_t n = last + 1;
   const Tensor labels = detail::checked_labels(x, Size(n), nullptr, detail::LabelsOf::one_hot, at);
-  if (!detail::is_plain(labels)) return tt::eq(labels.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
+  if (!detail::is_plain(labels)) return tt::eq(labels.unsqueeze(-1, at), arange(n, detail::on_device(DType::i64, x.device()), at), at).to(DType::i64, at);
   IntList to = x.shape(at);
   to.push_back(n);
   const Tensor r(DType::i64, shape_of(to, "one_hot", at)), places = labels.contiguous(at);

@@ -102,8 +102,11 @@ Tensor next_seed(const Device& device, const char* op, SourceLine at) {
   return is_host(device) ? seed : seed.to(device);
 }
 template <class Fn>
+Tensor draw(const IntList& shape, Generator& g, const TensorOptions& o, const char* op, SourceLine at);
+template <class Fn>
 Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
   if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, recorded_seed(at));
+  if (!is_host(x.device())) return draw<Fn>(x.shape(at), g, on_device(x.dtype(), x.device()), op, at);
   return call_structured<Fn>(at, x, g.next_seed(op, at));
 }
 /// Throws Error unless the dtype holds all whole numbers from `low` to below `high`.
@@ -303,7 +306,7 @@ int running_sums(const double* from, std::int64_t n, double* to) {
   return -1;
 }
 }  // namespace detail
-/// Places in rows of weights, drawn with chances as the weights: (n,) or (m, n) to (num_samples,) or (m, num_samples) of i64. On the host.
+/// Places in rows of weights, drawn with chances as the weights: (n,) or (m, n) to (num_samples,) or (m, num_samples) of i64. Computed on the host.
 template <class = void>
 Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false, Generator& g = default_generator(), SourceLine at = here()) {
   const int rank = weights.dim();
@@ -344,9 +347,9 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
       row += count;
     }
   });
-  return rank == 2 ? r : r.reshape({num_samples}, at);
+  return (rank == 2 ? r : r.reshape({num_samples}, at)).to(weights.device(), false, at);
 }
-/// How many events there are, where so many are expected. On the host.
+/// How many events there are, where so many are expected. Computed on the host.
 template <class = void>
 Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLine at = here()) {
   detail::need_floating("poisson", rate, at);
@@ -372,7 +375,7 @@ Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLin
     }
     v = count;
   }
-  return r.to(rate.dtype(), at);
+  return r.to(rate.dtype(), at).to(rate.device(), false, at);
 }
 
 // ---- the same with numbers in place of Tensors, and as methods

@@ -17,7 +17,7 @@ TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64
   v->keys = from.keys & backend_keys;
   v->inference = from.inference;
   v->is_view = true;
-  t.impl().is_fill = false;  // the view may be written to
+  t.impl().forget_fill();  // the view may be written to
   v->set_strided(shape, strides);
   if (!alias) v->become_view_of(t.impl());
   return Tensor(v);

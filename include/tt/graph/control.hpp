@@ -51,6 +51,18 @@ inline ControlOptions control_options(const Graph& g, const Node& n) {
   return o;
 }
 
+/// Is there a loop of as many steps as it takes, in this graph or in a region? It has no derivative as a node.
+inline bool has_while_loops(const Graph& g) {
+  for (const Node& n : g.nodes) {
+    if (!is_control(n)) continue;
+    const ControlOp& op = control_of(n);
+    if (op.kind == Control::while_loop) return true;
+    for (const Graph& region : op.graphs)
+      if (has_while_loops(region)) return true;
+  }
+  return false;
+}
+
 namespace detail {
 
 inline constexpr OptionField control_fields[] = {{.name = "carried", .name_size = 7}, {.name = "xs", .name_size = 2},

@@ -202,25 +202,20 @@ constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* mark
   }
 }
 
-/// Records the bodies of those ops over graphs (`which`) that `roots` need beside them; `map` says what each node is then, -1 for others. False: there are none.
-constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
+/// Records the bodies of those ops over graphs (`which`) that `roots` need beside them, among nodes that are marked: what these are made of stays as it is, variables of
+/// derivatives around this one too, which are known by their nodes. `map` says what each node is then. False: there are none.
+constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, const Vec<char>& marked, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
   if (!has_composites(g)) return false;
   Vec<char> needed(g.size(), 0);
   bool any = false;
   for (int i : post_order(g, roots)) {
-    needed[i] = 1;
-    any = any || which(g[i]);
+    needed[i] = marked[i];
+    any = any || (marked[i] && which(g[i]));
   }
   if (!any) return false;
-  map = Vec<int>(g.size(), -1);
+  for (int i = 0; i < g.size(); ++i) map.push_back(needed[i] ? -1 : i);
   decompose_into(g, g, &needed, map, which);
   return true;
-}
-/// The same nodes, or what they are now.
-constexpr Vec<int> decomposed_nodes(const Vec<int>& nodes, const Vec<int>& map) {
-  Vec<int> to;
-  for (int i : nodes) to.push_back(map[i] < 0 ? i : map[i]);
-  return to;
 }
 /// A number, repeated or not: it costs nothing, so every graph may have its own.
 constexpr bool is_repeated_number(const Graph& g, int i) {

@@ -67,8 +67,8 @@ struct CompiledState {
   TT_INLINE bool numbers_vary(const Guards& now);
   /// Is a call that no capture fits to be recorded only, without one of its own?
   bool records_only(const Guards& now) { return numbers_vary(now) || !(options.fullgraph || captures.has_room()); }
-  /// The capture for these guards, made if there is none; null: the function holds one more Tensor, or there is no more room.
-  TT_INLINE Capture* capture(const Record& record, const Guards& now, const Arguments& argument);
+  /// The capture for these guards, made if there is none, and what its symbols are at this call; null: the function holds one more Tensor, or there is no more room.
+  TT_INLINE Capture* capture(const Record& record, const Guards& now, const Arguments& argument, SymbolValues& values);
   /// One that waits to be filled: its reason is known.
   TT_INLINE std::unique_ptr<Capture> fresh(const Guards& now) const;
   /// Something else is needed: sizes as numbers, elements in between.
@@ -172,9 +172,9 @@ TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const
   else if (alike) c->why = difference(alike->guards, now);
   return c;
 }
-TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& now, const Arguments& argument) {
+TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& now, const Arguments& argument, SymbolValues& values) {
   const detail::FlagLock lock(busy);  // captures one at a time
-  if (SymbolValues values; Capture* c = find(now, values)) return c;  // another thread was first
+  if (Capture* c = find(now, values)) return c;  // another thread was first
   auto c = fresh(now);
   try {
     c->recording = record();
@@ -246,7 +246,7 @@ inline void list_capture(Text& t, const Capture& c, int number, const CompileOpt
   list_kernels(t, c.run, options);
 }
 
-TT_INLINE bool Capture::takes_duals() const { return !breaks && recording.updated.empty() && !run.by_backend && !has_effects(recording.graph); }
+TT_INLINE bool Capture::takes_duals() const { return !breaks && recording.updated.empty() && !run.by_backend && !has_effects(recording.graph) && !has_while_loops(recording.graph); }
 TT_INLINE Text CompiledState::explain() {
   const auto reading = captures.read();
   std::vector<const Capture*> list;

@@ -174,7 +174,7 @@ class CompiledFunction {
         continue;
       }
       if (!c && state_->records_only(now)) return argument.may_have_tangents ? op_by_op<R>(f, a...) : run_recorded<R>(f, argument, a...);
-      if (!c) c = capture(f, now, argument, a...);
+      if (!c) c = capture(f, now, argument, sizes, a...);
       if (!c) continue;  // it holds one more Tensor, or there is no room any more
       if (!c->is_ready()) {
         as_numbers = c->numbers_for(now, name);
@@ -201,13 +201,13 @@ class CompiledFunction {
     }
   }
   template <class Fn, class... A>
-  jit::Capture* capture(const Fn& f, const jit::Guards& now, const jit::Arguments& argument, A&... a) const {
+  jit::Capture* capture(const Fn& f, const jit::Guards& now, const jit::Arguments& argument, SymbolValues& sizes, A&... a) const {
     const CompileOptions& o = state_->options;
     const auto record = [&] {
       return jit::record(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds, .guards_sizes = true, .shares = true},
                          argument, a...);
     };
-    return state_->capture(record, now, argument);
+    return state_->capture(record, now, argument, sizes);
   }
   /// Of duals, where no graph that runs whole is the function.
   template <class R, class Fn, class... A>

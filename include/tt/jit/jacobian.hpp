@@ -116,6 +116,7 @@ struct ForwardColumns {
   auto operator()(const Tensor& y, const A&... a) const {
     return one_or_tuple(std::integer_sequence<int, I...>{}, [&](auto by) {
       const Tensor& x = std::get<by>(std::tuple<const A&...>(a...));
+      autograd::need_floating(x, "jacfwd");
       return vmap(TangentOf<F, by>{f}, over_first<A...>(-1))(unit_vectors(x), a...).reshape(joined(y, x));
     });
   }
@@ -140,7 +141,10 @@ class VjpFunction {
     result = std::apply(f_, primals_);
     taped_ = result.requires_grad();  // by an argument, or by a Tensor that f holds
     const EnableGrad on;
-    each_leaf(primals_, [&](Tensor& t) { t = autograd::as_variable(t); });
+    each_leaf(primals_, [&](Tensor& t) {
+      autograd::need_floating(t, "vjp");
+      t = autograd::as_variable(t);
+    });
     value_ = std::apply(f_, primals_);
   }
   /// One for each argument; zeros where nothing flows.
@@ -150,7 +154,7 @@ class VjpFunction {
     std::vector<Tensor> variables;
     each_leaf(primals_, [&](const Tensor& t) { variables.push_back(t); });
     std::vector<Tensor> d(variables.size());
-    if (value_.requires_grad()) d = tt::grad({value_}, variables, {adjoint}, true, taped_ || (adjoint.requires_grad() && is_grad_enabled()), {});
+    if (autograd::has_history(value_)) d = tt::grad({value_}, variables, {adjoint}, true, taped_ || (adjoint.requires_grad() && is_grad_enabled()), {});
     std::size_t k = 0;
     return with_leaves(primals_, [&](const Tensor& t) {
       const Tensor own = d[k++];

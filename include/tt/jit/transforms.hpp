@@ -302,6 +302,7 @@ class CompiledTransform {
 template <class A>
 void check_tangents(const char* op, const A& primals, const A& tangents, SourceLine at) {
   const std::vector<const Tensor*> x = leaves_of(primals), along = leaves_of(tangents);
+  if (!x.empty() && std::none_of(x.begin(), x.end(), [](const Tensor* t) { return is_floating(t->dtype()); })) autograd::need_floating(*x[0], op, at);
   for (std::size_t k = 0; k < x.size(); ++k)
     if (k >= along.size() || along[k]->dtype() != x[k]->dtype() || !(along[k]->impl().shape == x[k]->impl().shape))
       TT_THROW(Error(Text("tt::") << op << ": tangents are not like what they are tangents of: " << (k < along.size() ? name(along[k]->dtype()) : "nothing") << ' '
