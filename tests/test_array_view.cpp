@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <sstream>
 #include <type_traits>
 #include <vector>
 
@@ -113,6 +114,14 @@ TEST_CASE("an Array whose elements a view reads is written after it") {
   const ArrayView<float, 2> first(m.data());
   m = m + first;
   CHECK(m(1, 1) == 6);
+}
+
+TEST_CASE("a view prints as an Array") {
+  tt::Array<float, 2, 2> a{{1, 2}, {3, 4}};
+  std::ostringstream view, own;
+  view << tt::ArrayView<float, 2, 2>(a);
+  own << a;
+  CHECK(view.str() == own.str());
 }
 
 TEST_CASE("fused functions take views, and update what lies there") {

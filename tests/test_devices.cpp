@@ -106,9 +106,28 @@ TEST_CASE("what a device has nothing for runs on the CPU, and is counted by name
   const long long before = tt::cpu_fallback_calls(device);
   CHECK(numbers(doubled(x.to(device)).cpu()) == numbers(doubled(x)));
   CHECK(tt::cpu_fallback_calls(device) == before + 1);
+  // What is made beside a Tensor is where it is; what goes to another device says so.
+  const Tensor z = x.to(device), labels = tt::tensor({1, 2, 0}).to(device);
+  CHECK(tt::rand_like(z).device() == device);
+  CHECK(tt::randn_like(z).device() == device);
+  CHECK(tt::normal(z, 1.0).device() == device);
+  CHECK(tt::normal(z, z.abs()).device() == device);
+  CHECK(tt::poisson(z.abs()).device() == device);
+  CHECK(tt::multinomial(z.abs(), 2).device() == device);
+  CHECK(numbers(tt::one_hot(labels, 4).cpu()) == numbers(tt::one_hot(labels.cpu(), 4)));
+  CHECK(tt::call("randperm", {5}, {{"device", "test_left"}}).device() == device);
+  CHECK(tt::call("tril_indices", {3, 3}, {{"device", "test_left"}}).device() == device);
+  const auto moved = tt::compile([](const Tensor& t) { return (t * 2).to("test_left") + 1; });  // a graph is of one device, and ends there
+  CHECK(moved(x).device() == device);
+  CHECK(numbers(moved(x).cpu()) == numbers(x * 2 + 1));
+  Tensor on_host = tt::empty({2, 3});
+  CHECK(message<tt::Error>([&] { tt::call("mul", {z, z}, {{"out", on_host}}); }).find("the result is on test_left:0, the Tensor it is written to on cpu") != std::string::npos);
+  const Tensor w = z.clone().requires_grad_();
+  CHECK(message<tt::Error>([&] { (w * 2).backward(tt::ones({2, 3})); }).find("the gradient is on cpu, the Tensor on test_left:0") != std::string::npos);
+  CHECK(message<tt::Exception>([&] { (void)(x + z.sum()); }).starts_with("tt::add: "));
   tt::set_cpu_fallback(device, false);
   CHECK(message<tt::Unavailable>([&] { (void)tt::exp(x.to(device)); }) ==
-        "tt: fused programs and backward run on the CPU, and a Tensor is on test_left.");
+        "tt::exp: there is a program of the CPU, and a Tensor is on test_left:0. Move it, or use set_cpu_fallback?");
   CHECK(message<tt::Error>([] { tt::set_cpu_fallback({}); }) == "tt::set_cpu_fallback: a device of its own has one, not cpu.");
 }
 

@@ -63,6 +63,78 @@ TEST_CASE("gradients of each example are one graph without a break, in few kerne
   CHECK(each.kernels() == 1);
 }
 
+TEST_CASE("second derivatives by parts of what was joined") {
+  const auto once = [](const Tensor& v) { return tt::grad([](const Tensor& u) { return tt::sin(u).sum(); })(v); };
+  const auto twice = [](const Tensor& v) { return tt::grad([](const Tensor& u) { return tt::grad([](const Tensor& t) { return tt::sin(t).sum(); })(u).sum(); })(v); };
+  const Tensor w = ramp(3), x = ramp(3) * 2 - 0.7, expected = -tt::sin(w);
+  const auto check = [&](const auto& f, const Tensor& right) {
+    CHECK(close(f(w, x), right));
+    CHECK(close(tt::compile(tt::frozen(f), {.fullgraph = true})(w, x), right));
+  };
+  check([=](const Tensor& a, const Tensor& b) { return twice(tt::cat({a, b}).slice(0, 0, 3)); }, expected);
+  check([=](const Tensor& a, const Tensor& b) { return twice(tt::stack({a, b}).select(0, 0)); }, expected);
+  check([=](const Tensor& a, const Tensor& b) { return tt::grad([once](const Tensor& u) { return once(u.slice(0, 0, 3)).sum(); })(tt::cat({a, b})); }, tt::cat({expected, x * 0}));
+  check([=](const Tensor& a, const Tensor& b) { return tt::jvp(once, tt::softmax(tt::cat({a, b}), 0).slice(0, 0, 3), a).second; },
+        -tt::sin(tt::softmax(tt::cat({w, x}), 0).slice(0, 0, 3)) * w);
+  check([=](const Tensor& a, const Tensor& b) {
+    return tt::grad([once](const Tensor& u) { return tt::jvp(once, u, tt::ones_like(u)).second.sum(); })(tt::softmax(tt::cat({a, b}), 0).slice(0, 0, 3));
+  }, -tt::cos(tt::softmax(tt::cat({w, x}), 0).slice(0, 0, 3)));
+}
+
+TEST_CASE("vjp and linearize of functions with graph breaks, inside of captures") {
+  const auto broken = [](const Tensor& w) {
+    const double k = 1;
+    auto [y, back] = tt::vjp([k](const Tensor& v) {
+      const Tensor a = tt::sin(v);
+      (void)a.sum().item();
+      return tt::sin(a) * k;
+    }, w);
+    return std::get<0>(back(tt::ones_like(y)));
+  };
+  const Tensor w = ramp(3), diagonal = tt::diag(-tt::sin(tt::sin(w)) * tt::cos(w) * tt::cos(w) - tt::cos(tt::sin(w)) * tt::sin(w));
+  CHECK(close(tt::jacrev(broken)(w), diagonal));
+  CHECK(close(tt::jacfwd(broken)(w), diagonal));
+  CHECK(close(tt::compile(tt::frozen([=](const Tensor& v) { return tt::grad([=](const Tensor& u) { return broken(u).sum(); })(v); }))(w), diagonal.sum(0)));
+  const auto along = [](const Tensor& v) {
+    const double k = 1;
+    const auto l = tt::linearize([k](const Tensor& u) {
+      const Tensor a = tt::sin(u);
+      (void)a.sum().item();
+      return a * k;
+    }, v);
+    return l.second(tt::ones_like(v)).sum();
+  };
+  CHECK(close(tt::grad(along)(w), -tt::sin(w)));
+  CHECK(close(tt::compile(tt::frozen([=](const Tensor& v) { return tt::grad(along)(v); }))(w), -tt::sin(w)));
+  // A gradient that turns out to be constant.
+  const auto constant = [](const Tensor& v) {
+    const double k = 2;
+    const auto h = tt::vjp([k](const Tensor& u) { return tt::grad([k](const Tensor& t) { return (t * k).sum(); })(u); }, v);
+    return std::get<0>(h.second(h.first));
+  };
+  CHECK(close(constant(w), w * 0));
+  CHECK(close(tt::compile(tt::frozen(constant))(w), w * 0));
+  CHECK(close(tt::vmap(constant)(tt::stack({w, w})), tt::zeros({2, 3}, tt::DType::f64)));
+}
+
+TEST_CASE("of integers there are no derivatives, and forward mode goes through batches of loops") {
+  const Tensor i = tt::tensor({1, 2});
+  const auto f = [](const Tensor& x) { return x * 2.5; };
+  const auto sum = [](const Tensor& x) { return (x * 2.5).sum(); };
+  const auto refused = [](const auto& run) { return message([&] { (void)run(); }).find("only floating Tensors have derivatives: dtype is i64") != std::string::npos; };
+  CHECK(refused([&] { return tt::jacrev(f)(i); }));
+  CHECK(refused([&] { return tt::jacfwd(f)(i); }));
+  CHECK(refused([&] { return tt::hessian(sum)(i); }));
+  CHECK(refused([&] { return tt::jvp(f, i, i); }));
+  CHECK(refused([&] { return tt::vjp(f, i); }));
+  CHECK(refused([&] { return tt::compile(tt::frozen([=](const Tensor& x) { return tt::grad(sum)(x); }))(i); }));
+  const auto loop = [](const Tensor& x) {
+    return tt::vmap([](const Tensor& r) { return tt::while_loop([](const Tensor& q) { return q < 10; }, [](const Tensor& q) { return q * q + 2; }, r); })(x);
+  };
+  const Tensor x = tt::tensor({0.25, 4.0}).to(tt::DType::f64), d = tt::tensor({2.0, 3.0}).to(tt::DType::f64);
+  CHECK(close(tt::jvp(loop, x, d).second, tt::grad([=](const Tensor& v) { return loop(v).sum(); })(x) * d));
+}
+
 TEST_CASE("functions that capture variables") {
   Tensor w = ramp(2);
   const Tensor x = tt::tensor({1.0, 4.0}, tt::DType::f64), xs = tt::stack({x, x + 1});

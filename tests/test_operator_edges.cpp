@@ -92,6 +92,18 @@ TEST_CASE("incomplete gamma functions and zeta have gradients by the second argu
   }
 }
 
+TEST_CASE("a scalar has axis 0 for transpose, as for reductions; integrals by trapezoids") {
+  const Tensor x = tt::tensor(2.0f);
+  CHECK(x.transpose(0, -1).item() == 2);
+  CHECK(message([&] { (void)x.transpose(0, 1); }).find("axis is out of range") != std::string::npos);
+  const Tensor y = tt::tensor({{1.0, 2.0, 4.0}, {3.0, 3.0, 3.0}});
+  CHECK(numbers(tt::trapezoid(y)) == list({4.5, 6}));
+  CHECK(numbers(tt::trapezoid(y, 2.0, 0)) == list({4, 5, 7}));
+  CHECK(numbers(tt::trapezoid(tt::tensor({1, 2, 4}))) == list({4.5}));
+  CHECK(numbers(tt::trapezoid(tt::zeros({2, 0}))) == list({0, 0}));
+  CHECK(numbers(tt::trapezoid(tt::ones({2, 1}))) == list({0, 0}));
+}
+
 TEST_CASE("factors without a derivative: an error where one is asked for, not zero") {
   const Tensor a = tt::tensor({4.0, 1.0, 1.0, 3.0}).to(DType::f64).reshape({2, 2}).requires_grad_(), b = tt::tensor({1.0, 2.0}).to(DType::f64).reshape({2, 1}).requires_grad_();
   const auto r = tt::geqrf(a);

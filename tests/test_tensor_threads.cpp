@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -130,6 +131,34 @@ TEST_CASE("threads call one compiled function, from the first call on") {
   for (bool r : right) CHECK(r);
   CHECK(f.captures() >= 5);  // five numbers; and where 4, as in w, came first, for equal sizes
   CHECK(f.captures() <= 10);
+}
+
+TEST_CASE("who waits for the capture of another thread's sizes has its own") {
+  static std::atomic<int> recording{0};
+  const auto f = tt::compile([](const Tensor& x, const Tensor& w) {
+    ++recording;
+    for (int k = 0; k < 2000 && recording < 2; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // until the other one is there, if it may
+    return (x * w + 1).sum(0);
+  });
+  std::thread other([&] { CHECK(same_bits(f(tt::ones({2, 3}), tt::ones({3})), tt::full({3}, 4.0))); });
+  while (recording < 1) std::this_thread::yield();
+  std::thread second([&] { CHECK(same_bits(f(tt::ones({3, 3}), tt::ones({3})), tt::full({3}, 6.0))); });  // equal sizes, which the capture of others serves
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  recording = 2;
+  other.join();
+  second.join();
+}
+
+TEST_CASE("threads that read make views of one fill") {
+  const Tensor w = tt::zeros({16, 16});
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 50; ++k) right += (w.detach().t() + 1).sum().item() == 256;
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(right == 200);
 }
 
 TEST_CASE("threads call one function with graph breaks") {

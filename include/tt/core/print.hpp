@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tt/core/array.hpp"
+#include "tt/core/array_view.hpp"
 #include "tt/core/keys.hpp"
 
 namespace tt {
@@ -252,8 +253,15 @@ Text to_string(const Array<T, E...>& a) {
   return detail::NumPyPrinter<T>(a.data(), shape, a.rank).text();
 }
 
+template <class T, std::int64_t... E>
+Text to_string(const ArrayView<T, E...>& a) { return to_string(a.eval()); }
+
 template <CharStream Stream, class T, std::int64_t... E>
 Stream& operator<<(Stream& stream, const Array<T, E...>& a) {
+  return stream << to_string(a);
+}
+template <CharStream Stream, class T, std::int64_t... E>
+Stream& operator<<(Stream& stream, const ArrayView<T, E...>& a) {
   return stream << to_string(a);
 }
 /// (2, 3)

@@ -71,7 +71,7 @@ TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolVal
   for (int k = 0; k < n; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
     if (reads(k) && (t.device.type != DeviceType::cpu || (!t.data && t.numel > 0)))
-      TT_THROW(Unavailable(Text("tt::") << last_op() << ": this one runs on the CPU, and a Tensor is on " << to_text(t.device) << "."));
+      TT_THROW(Unavailable(Text("tt::") << last_op() << ": there is a program of the CPU, and a Tensor is on " << to_text(t.device) << ". Move it, or use set_cpu_fallback?"));
     external[k] = t.data;
   }
   for (int k = 0; k < outputs(); ++k) {

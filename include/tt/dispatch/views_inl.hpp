@@ -314,7 +314,9 @@ TT_INLINE Tensor Tensor::permute(const IntList& axes, SourceLine at) const {
 }
 
 TT_INLINE Tensor Tensor::transpose(int axis0, int axis1, SourceLine at) const {
-  const int a = detail::axis_of(*this, axis0, "transpose", at, dim()), b = detail::axis_of(*this, axis1, "transpose", at, dim());
+  const int rank = dim() ? dim() : 1;  // of a scalar axis 0 is there to be named
+  const int a = detail::axis_of(*this, axis0, "transpose", at, rank), b = detail::axis_of(*this, axis1, "transpose", at, rank);
+  if (dim() == 0) return *this;
   IntList order;
   for (int k = 0; k < dim(); ++k) order.push_back(k == a ? b : k == b ? a : k);
   return detail::call_list(detail::permute_operator(), *this, order, at);
