@@ -117,6 +117,32 @@ TEST_CASE("vjp and linearize of functions with graph breaks, inside of captures"
   CHECK(close(tt::vmap(constant)(tt::stack({w, w})), tt::zeros({2, 3}, tt::DType::f64)));
 }
 
+TEST_CASE("vjp of functions of several results") {
+  struct Two {
+    Tensor a, b;
+  };
+  const Tensor x = ramp(2), w = ramp(2) * 3;
+  const auto pair = [](const Tensor& p, const Tensor& q) { return std::pair{p * q, (p * p).sum()}; };
+  const auto [y, back] = tt::vjp(pair, x, w);
+  const auto [dx, dw] = back(std::pair{tt::ones_like(x), tt::ones_like(y.second) * 10});
+  CHECK(close(y.first, x * w));
+  CHECK(close(dx, w + x * 20));
+  CHECK(close(dw, x));
+  const auto in_graph = tt::compile([](const Tensor& p, const Tensor& q) {
+    const auto [z, adjoints] = tt::vjp([](const Tensor& r, const Tensor& s) { return Two{r * s, (r * r).sum()}; }, p, q);
+    return std::get<0>(adjoints(Two{tt::ones_like(p), z.b}));
+  }, {.fullgraph = true});
+  CHECK(close(in_graph(x, w), w + x * 2 * (x * x).sum()));
+  const double k = 2;  // with a graph break, and a result that has no adjoint
+  const auto with_mask = [k](const Tensor& p, const Tensor& q) {
+    const auto [z, adjoints] = tt::vjp([k](const Tensor& r, const Tensor& s) { return std::pair{r * s * k, r > 0.7}; }, p, q);
+    return std::get<1>(adjoints(std::pair{z.first, z.second}));
+  };
+  CHECK(close(with_mask(x, w), x * x * w * 4));
+  CHECK(close(tt::compile(tt::frozen(with_mask))(x, w), x * x * w * 4));
+  CHECK(close(tt::jacrev(with_mask)(x, w), tt::diag(x * w * 8)));
+}
+
 TEST_CASE("of integers there are no derivatives, and forward mode goes through batches of loops") {
   const Tensor i = tt::tensor({1, 2});
   const auto f = [](const Tensor& x) { return x * 2.5; };

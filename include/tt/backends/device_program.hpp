@@ -36,7 +36,8 @@ struct ProgramOptions {
 
 /// What a run is given.
 struct ProgramArguments {
-  void* const* external = nullptr;  ///< pointers to the inputs in order, then to outputs that are not donated, all on the device
+  /// Pointers to the inputs in order, then to outputs that are not donated, all on the device. Null: an input whose elements no node reads (its shape is all that counts), or one without elements.
+  void* const* external = nullptr;
   const BitSet* on_host = nullptr;  ///< but for these inputs: their single element lies in host memory; null: none
   bool is_on_host(int input) const { return on_host && on_host->test(input); }
 };

@@ -23,13 +23,22 @@ inline Tensor unit_vectors(const Tensor& t) {
   for (int k = 0; k < t.dim(); ++k) shape.push_back(t.size(k));
   return eye(t.numel(), {t.dtype(), t.device()}).reshape(shape);
 }
+/// Of a result, or of the floating ones of several.
 template <class F>
 struct WeightedSum {
   using tt_function = F;
   [[no_unique_address]] F f;
-  template <class... A>
-  Tensor operator()(const Tensor& weights, const A&... a) const {
-    return (f(a...) * weights).sum();
+  template <class R, class... A>
+  Tensor operator()(const R& weights, const A&... a) const {
+    const R result = f(a...);
+    const std::vector<const Tensor*> values = leaves_of(result), by = leaves_of(weights);
+    Tensor sum;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (values.size() > 1 && !is_floating(values[k]->dtype())) continue;
+      const Tensor own = (*values[k] * *by[k]).sum();
+      sum = sum.defined() ? sum + own : own;
+    }
+    return sum;
   }
 };
 template <class F, int... I>
@@ -129,6 +138,7 @@ using JacfwdRun = JacobianRun<ForwardColumns, F, I...>;
 template <class F, class... A>
 class VjpFunction {
  public:
+  using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;  ///< a Tensor, or a tuple or struct of some
   VjpFunction(const F& f, const A&... primals) : f_(f), primals_(primals...) {
     if constexpr (captures_nothing<F>) {
       if (capture_mode) {  // its nodes are recorded again with each adjoint, and are the same
@@ -139,39 +149,49 @@ class VjpFunction {
       end_graph(*leaves_of(primals_)[0], "vjp of a function that captures variables, of", {});
     }
     result = std::apply(f_, primals_);
-    taped_ = result.requires_grad();  // by an argument, or by a Tensor that f holds
+    each_leaf(result, [&](const Tensor& t) { taped_ = taped_ || t.requires_grad(); });  // by an argument, or by a Tensor that f holds
     const EnableGrad on;
     each_leaf(primals_, [&](Tensor& t) {
       autograd::need_floating(t, "vjp");
       t = autograd::as_variable(t);
     });
     value_ = std::apply(f_, primals_);
+    recorded_ = false;
   }
   /// One for each argument; zeros where nothing flows.
-  std::tuple<A...> operator()(const Tensor& adjoint) const {
+  std::tuple<A...> operator()(const R& adjoint) const {
     if constexpr (captures_nothing<F>)
-      if (!value_.defined()) return recorded(adjoint, std::index_sequence_for<A...>{});
-    std::vector<Tensor> variables;
+      if (recorded_) return recorded(adjoint, std::index_sequence_for<A...>{});
+    std::vector<Tensor> variables, roots, seeds;
+    const std::vector<const Tensor*> values = leaves_of(value_), adjoints = leaves_of(adjoint);
+    if (values.size() != adjoints.size()) TT_THROW(Error(Text("tt::vjp: ") << static_cast<std::int64_t>(adjoints.size()) << " adjoints for " << static_cast<std::int64_t>(values.size()) << " results."));
+    bool taped = taped_;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (!autograd::has_history(*values[k])) continue;
+      roots.push_back(*values[k]);
+      seeds.push_back(*adjoints[k]);
+      taped = taped || (adjoints[k]->requires_grad() && is_grad_enabled());
+    }
     each_leaf(primals_, [&](const Tensor& t) { variables.push_back(t); });
     std::vector<Tensor> d(variables.size());
-    if (autograd::has_history(value_)) d = tt::grad({value_}, variables, {adjoint}, true, taped_ || (adjoint.requires_grad() && is_grad_enabled()), {});
+    if (!roots.empty()) d = tt::grad(roots, variables, seeds, true, taped, {});
     std::size_t k = 0;
     return with_leaves(primals_, [&](const Tensor& t) {
       const Tensor own = d[k++];
       return own.defined() ? own : zeros_like(t);
     });
   }
-  Tensor result;
+  R result{};
 
  private:
   F f_;
   std::tuple<A...> primals_;
-  Tensor value_;
-  bool taped_ = false;
+  R value_{};
+  bool taped_ = false, recorded_ = true;
 
   template <std::size_t... I>
-  std::tuple<A...> recorded(const Tensor& adjoint, std::index_sequence<I...>) const {
-    const auto all = std::apply(grad<static_cast<int>(I + 1)...>(WeightedSum<F>{f_}), std::tuple_cat(std::tuple(adjoint), primals_));
+  std::tuple<A...> recorded(const R& adjoint, std::index_sequence<I...>) const {
+    const auto all = std::apply(grad<static_cast<int>(I + 1)...>(WeightedSum<F>{f_}), std::tuple_cat(std::tuple<R>(adjoint), primals_));
     if constexpr (sizeof...(A) == 1) return std::tuple<A...>(all);
     else return all;
   }
@@ -233,13 +253,13 @@ struct SymbolicJacobian {
 };
 }  // namespace detail
 
-/// The pair of f(primals...), a Tensor, and of the function from an adjoint of that to the adjoints of the primals, as a tuple (torch.func.vjp).
+/// The pair of f(primals...), a Tensor or a tuple or struct of some, and of the function from an adjoint of that, like it, to the adjoints of the primals, as a tuple (torch.func.vjp).
 /// Inside of a captured function the graph ends where `f` captures variables.
 template <class F, class... A>
   requires detail::at_run_time<A...>
 auto vjp(const F& f, const A&... primals) {
   detail::VjpFunction<F, A...> back(f, primals...);
-  Tensor result = back.result;
+  auto result = back.result;
   return std::pair(std::move(result), std::move(back));
 }
 /// The derivatives of a Tensor-valued function by its first argument: a function that gives them in shape f(x).shape + x.shape; by rows, in
