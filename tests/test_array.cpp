@@ -2,6 +2,7 @@
 // The printed texts are NumPy 2's, taken from its print().
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -101,6 +102,20 @@ TEST_CASE("an Array is zero unless told otherwise") {
   for (bool x : c) CHECK(x == false);
   for (std::int64_t x : d) CHECK(x == 0);
   CHECK(scalar() == 0);
+}
+
+TEST_CASE("Arrays of one value, and identity matrices") {
+  const auto twos = Array<float, 2, 3>::full(2);
+  CHECK(std::count(twos.begin(), twos.end(), 2.0f) == 6);
+  const auto wide = Array<double, 2, 3>::eye();
+  const auto grown = Array<std::int32_t, dyn, 2>::eye(3);
+  for (std::int64_t i = 0; i < 2; ++i)
+    for (std::int64_t j = 0; j < 3; ++j) {
+      CHECK(wide(i, j) == (i == j));
+      CHECK(grown(j, i) == (i == j));
+    }
+  CHECK(Array<float, dyn>::full(7, 4)(3) == 7);
+  CHECK(Array<float>::full(7).item() == 7);
 }
 
 TEST_CASE("nested braces give the elements in row-major order") {

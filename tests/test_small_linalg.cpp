@@ -1,6 +1,7 @@
 // Matrices of fixed small sizes: what is multiplied again, against products and sums written out; singular ones; the same names beside Tensors'.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -160,4 +161,16 @@ TEST_CASE("products of small matrices: g++ 12 exchanged elements of doubles wron
   check_products<double>();
   check_products<float>();
   check_products<std::int64_t>();
+}
+
+TEST_CASE("linear algebra of expressions and views") {
+  const tt::Array<double, 3, 3> s{{4, 1, 0}, {1, 3, 0}, {0, 0, 2}}, one = tt::Array<double, 3, 3>::eye();
+  const tt::Array<double, 3> v{1, 2, 3};
+  const tt::Array<double, 3, 3> sum = s + one;
+  CHECK(tt::linalg::det(s + one) == tt::linalg::det(sum));
+  const auto equal = [](const auto& a, const auto& b) { return std::equal(a.begin(), a.end(), b.begin()); };
+  CHECK(equal(tt::linalg::inv(s + one), tt::linalg::inv(sum)));
+  CHECK(equal(tt::linalg::cholesky(tt::ArrayView<const double, 3, 3>(s)), tt::linalg::cholesky(s)));
+  CHECK(equal(tt::linalg::solve(s + one, v), tt::linalg::solve(sum, v)));
+  CHECK(equal(tt::linalg::solve(sum, tt::matmul(s, one)), tt::linalg::solve(sum, s)));
 }

@@ -291,6 +291,21 @@ class Array {
     a.assign(values);
     return a;
   }
+  /// Every element that value; and 1 where row and column are equal, elsewhere 0. The extents that are known at run time behind.
+  template <std::integral... N>
+    requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count))
+  static Array full(T value, N... extent) {
+    Array a(extent...);
+    for (T& x : a) x = value;
+    return a;
+  }
+  template <std::integral... N>
+    requires(rank == 2 && sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count))
+  static Array eye(N... extent) {
+    Array a(extent...);
+    for (std::int64_t i = 0; i < a.extent(0) && i < a.extent(1); ++i) a.data()[i * a.extent(1) + i] = T(1);
+    return a;
+  }
   void assign(std::span<const T> values) {
     if (static_cast<std::int64_t>(values.size()) != size())
       TT_THROW(Error(Text("tt::Array::from: numbers of elements differ: ")

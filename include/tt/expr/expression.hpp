@@ -109,6 +109,11 @@ struct Expression {
   operator T() const {
     return Result(*this).item();
   }
+  template <class X>
+    requires ArrayOperand<X>
+  void operator=(const X&) const {
+    static_assert(std::is_void_v<X>, "tt: an expression has no elements to write to. For a slice of an Array: a = tt::slice_scatter<Axis, Start>(a, x)?");
+  }
 };
 /// What it is evaluated to, as that prints.
 template <CharStream Stream, class Fn, class... Ops>

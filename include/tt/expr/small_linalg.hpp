@@ -180,6 +180,23 @@ TT_ALWAYS_INLINE T det_of(const T* m) {
   else return m[0] * (m[4] * m[8] - m[5] * m[7]) + m[1] * (m[5] * m[6] - m[3] * m[8]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 
+template <class A>
+concept NoArrayYet = requires { typename A::tt_front; } && std::same_as<typename A::tt_front, ArrayFront> && requires(const A& a) { a.eval(); };
+template <class A>
+decltype(auto) evaluated(const A& a) {
+  if constexpr (NoArrayYet<A>) return a.eval();
+  else return (a);
+}
+template <class T, std::int64_t... E>
+inline constexpr bool is_small_square = false;
+template <class T, std::int64_t N>
+inline constexpr bool is_small_square<T, N, N> = SmallMatrix<T, N>;
+template <class T, std::int64_t... E>
+T refuse_shape() {
+  static_assert(is_small_square<T, E...>, "tt: linalg takes Arrays that are square matrices of floats, up to 8 x 8. Others as Tensors, tt::linalg::inv(tt::as_tensor(a))?");
+  return {};
+}
+
 }  // namespace detail
 
 namespace linalg {
@@ -286,6 +303,28 @@ TT_ALWAYS_INLINE Array<T, N, N> cholesky(const Array<T, N, N>& a, SourceLine at 
   }
   return r;
 }
+
+// ---- of expressions and views, which are evaluated; and of what is no small square matrix
+
+template <detail::NoArrayYet A>
+auto det(const A& a) { return det(a.eval()); }
+template <detail::NoArrayYet A>
+auto inv(const A& a, SourceLine at = here()) { return inv(a.eval(), at); }
+template <detail::NoArrayYet A>
+auto cholesky(const A& a, SourceLine at = here()) { return cholesky(a.eval(), at); }
+template <class A, class B>
+  requires(detail::NoArrayYet<A> || detail::NoArrayYet<B>)
+auto solve(const A& a, const B& b, SourceLine at = here()) { return solve(detail::evaluated(a), detail::evaluated(b), at); }
+
+template <class T, std::int64_t... E>
+  requires(!detail::is_small_square<T, E...>)
+T det(const Array<T, E...>&) { return detail::refuse_shape<T, E...>(); }
+template <class T, std::int64_t... E>
+  requires(!detail::is_small_square<T, E...>)
+Array<T, E...> inv(const Array<T, E...>& a, SourceLine = here()) { return detail::refuse_shape<T, E...>(), a; }
+template <class T, std::int64_t... E>
+  requires(!detail::is_small_square<T, E...>)
+Array<T, E...> cholesky(const Array<T, E...>& a, SourceLine = here()) { return detail::refuse_shape<T, E...>(), a; }
 
 }  // namespace linalg
 }  // namespace tt
