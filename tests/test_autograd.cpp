@@ -402,8 +402,7 @@ TEST_CASE("backward on another device is refused") {
   Tensor w = tt::empty({3}, {.device = {tt::DeviceType::meta, 0}});
   w.requires_grad_();
   const Tensor loss = (w * w).sum();
-  CHECK(message<tt::Unavailable>([&] { loss.backward(tt::ones({})); }) ==
-        "tt: fused programs and backward run on the CPU, and a Tensor is on meta.");
+  CHECK(message<tt::Unavailable>([&] { loss.backward(tt::ones({})); }).find("there is a program of the CPU, and a Tensor is on meta.") != std::string::npos);
 }
 
 TEST_CASE("a Tensor changed by itself, or copied into, has a history of its own") {

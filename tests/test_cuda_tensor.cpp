@@ -211,7 +211,7 @@ TEST_CASE("what is updated in place beside a device must lie on it") {
   CHECK(same(count(gn, gx), count(n, x)));
   CHECK(same(gn, n));
   Tensor on_cpu = tt::tensor(2.0f);
-  CHECK(message<tt::Error>([&] { count(on_cpu, gx); }) .find("Tensors on different devices: cuda:0 and cpu.") != std::string::npos);
+  CHECK(message<tt::Error>([&] { count(on_cpu, gx); }).find("Tensors on different devices: cuda:0 and cpu.") != std::string::npos);
   CHECK(on_cpu.item() == 2);
 }
 

@@ -166,7 +166,7 @@ TEST_CASE("a processor's matrix unit gives the sums of pmaddwd, whatever the lay
   int seed = 1;
   for (DType left : {DType::i8, DType::u8})
     for (DType right : {DType::i8, DType::u8})
-      for (const auto& [m, k, n] : {Sizes3{1, 1, 1}, {16, 64, 16}, {32, 128, 64}, {33, 191, 97}, {48, 64, 80}, {5, 4, 130}, {70, 520, 63}, {3, 0, 4}}) {
+      for (const auto& [m, k, n] : {Sizes3{1, 1, 1}, {16, 64, 16}, {32, 128, 64}, {33, 191, 97}, {48, 64, 80}, {5, 4, 130}, {70, 520, 63}, {1040, 70, 20}, {3, 0, 4}}) {
         CAPTURE(m);
         CAPTURE(k);
         CAPTURE(n);
@@ -175,6 +175,10 @@ TEST_CASE("a processor's matrix unit gives the sums of pmaddwd, whatever the lay
         const std::vector<std::uint32_t> expected = by_kernel<std::uint32_t>(cpu::detail::multiply_pairs<std::uint32_t, false>, a, b);
         for (const Tensor& x : lefts)
           for (const Tensor& y : rights) CHECK(by_kernel<std::uint32_t>(unit, x, y) == expected);
+        const Tensor odd_a = numbers_of(left, m, k + 1, ++seed).slice(1, 1), odd_b = numbers_of(right, n, k + 3, ++seed).slice(1, 3).t();  // from odd addresses on
+        const Tensor same_rows = a.slice(0, 0, 1).expand({m, k}), same_columns = b.slice(1, 0, 1).expand({k, n});
+        for (const auto& [x, y] : {std::pair{odd_a, odd_b}, std::pair{same_rows, b}, std::pair{a, same_columns}})
+          CHECK(by_kernel<std::uint32_t>(unit, x, y) == by_kernel<std::uint32_t>(cpu::detail::multiply_pairs<std::uint32_t, false>, x, y));
       }
   CHECK(by_kernel<std::uint32_t>(unit, numbers_of(DType::i16, 2, 3, 1), numbers_of(DType::i8, 3, 2, 2)).empty());
 }

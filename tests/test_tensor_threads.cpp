@@ -149,7 +149,7 @@ TEST_CASE("who waits for the capture of another thread's sizes has its own") {
   second.join();
 }
 
-TEST_CASE("threads that read make views of one fill") {
+TEST_CASE("threads that read make views of one fill") {  // what is wrong here, the thread sanitizer sees
   const Tensor w = tt::zeros({16, 16});
   std::vector<std::thread> threads;
   std::atomic<int> right{0};

@@ -279,8 +279,10 @@ inline Tensor first_gradient(const char* function, const Tensor& root, const Ten
     return ones_like(root);
   }
   const bool fits = given.impl().shape == root.impl().shape;
-  if (given.device() != root.device())
+  if (given.device() != root.device()) {  // a scalar goes where it is needed
+    if (given.dim() == 0) return first_gradient(function, root, given.to(root.device()), at);
     TT_THROW(Error(Text("tt::") << function << ": the gradient is on " << to_text(given.device()) << ", the Tensor on " << to_text(root.device()) << ". Use to?" << at));
+  }
   if (fits && given.dtype() != root.dtype() && is_floating(given.dtype())) return given.to(root.dtype());
   if (!fits || given.dtype() != root.dtype())
     TT_THROW(Error(Text("tt::") << function << ": the gradient is " << name(given.dtype()) << ' ' << given.shape() << ", the Tensor "

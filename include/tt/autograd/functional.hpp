@@ -28,7 +28,7 @@ void each_variable(A& a, const F& f) {
   });
 }
 /// A Tensor to differentiate by: the same elements, a history of its own. On the tape of a Tensor that
-/// has one, so that derivatives of derivatives work. No value of a graph: that ends there (CaptureMode::variable is one).
+/// has one, so that derivatives of derivatives work. While a function is recorded the graph ends there: a variable has a history, which a node of a graph has not; CaptureMode::variable makes nodes.
 inline Tensor as_variable(const Tensor& t) {
   if (tt::detail::capture_mode) {
     tt::detail::capture_mode->need(t, "a variable of derivatives, of", {});
@@ -43,7 +43,7 @@ inline Tensor as_variable(const Tensor& t) {
 inline void need_floating(const Tensor& t, const char* op, SourceLine at = {}) {
   if (!is_floating(t.dtype())) TT_THROW(Error(Text("tt::") << op << ": only floating Tensors have derivatives: dtype is " << name(t.dtype()) << "." << at));
 }
-/// Whether a Tensor has a history, which of a value of a graph is known when that has run: a gradient may turn out to be constant.
+/// Does a Tensor require a gradient? A recorded value is computed first: a recorded gradient says yes, and may turn out to be constant.
 inline bool has_history(const Tensor& t) {
   if (tt::detail::capture_mode && t.requires_grad()) tt::detail::capture_mode->need(t, "a derivative of", {});
   return t.requires_grad();

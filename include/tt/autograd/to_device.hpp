@@ -23,9 +23,16 @@ struct ToDevice {
 
 namespace detail {
 
-/// With the tape, where it is part of the program.
+/// With the tape, where it is part of the program. A graph is of one device, and ends there.
 inline Tensor move_to(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
   if (t.device() == device) return t;
+  if (capture_mode) {
+    capture_mode->need(t, "to another device", at);
+    const PauseCapture pause;
+    const Tensor moved = move_to(t, device, non_blocking, at);
+    stamp(moved);
+    return moved;
+  }
   if (!autograd::may_be_dual(t) && (!t.requires_grad() || !is_grad_enabled())) return to_device(t, device, non_blocking, at);
   return apply_function<autograd::ToDevice>(t, device, non_blocking, at);
 }

@@ -116,8 +116,9 @@ struct TensorImpl {
   /// Does it require a gradient, or has it a tangent?
   bool is_differentiated() const { return requires_grad || keys.contains(DispatchKey::forward); }
   /// Handles that may be written to are there. Threads that read make such ones too (views), each at any time.
+  bool is_filled() const { return __atomic_load_n(&is_fill, __ATOMIC_RELAXED); }
   void forget_fill() {
-    if (__atomic_load_n(&is_fill, __ATOMIC_RELAXED)) __atomic_store_n(&is_fill, false, __ATOMIC_RELAXED);
+    if (is_filled()) __atomic_store_n(&is_fill, false, __ATOMIC_RELAXED);
   }
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {

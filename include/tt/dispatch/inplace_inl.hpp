@@ -50,7 +50,7 @@ TT_INLINE void check_result(const Tensor& target, const Tensor& result, const ch
   if (!(result.impl().shape == target.impl().shape))
     TT_THROW(Error(Text("tt::") << op << ": the result has another shape than the Tensor it is written to: " << result.shape()
                                 << " and " << target.shape() << "." << at));
-  if (result.device() != target.device() && !result.is_meta() && !target.is_meta())  // values of a graph are like Meta Tensors
+  if (!capture_mode && result.device() != target.device())  // of values of a graph the device may be another
     TT_THROW(Error(Text("tt::") << op << ": the result is on " << to_text(result.device()) << ", the Tensor it is written to on " << to_text(target.device()) << ". Use to?" << at));
   if (category(result.dtype()) > category(target.dtype()))
     TT_THROW(Error(Text("tt::") << op << ": the result is " << name(result.dtype()) << " and cannot be written to "

@@ -106,7 +106,7 @@ Tensor draw(const IntList& shape, Generator& g, const TensorOptions& o, const ch
 template <class Fn>
 Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
   if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, recorded_seed(at));
-  if (!is_host(x.device())) return draw<Fn>(x.shape(at), g, on_device(x.dtype(), x.device()), op, at);
+  if (x.device().type != DeviceType::cpu) return draw<Fn>(x.shape(at), g, on_device(x.dtype(), x.device()), op, at);
   return call_structured<Fn>(at, x, g.next_seed(op, at));
 }
 /// Throws Error unless the dtype holds all whole numbers from `low` to below `high`.

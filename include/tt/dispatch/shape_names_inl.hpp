@@ -40,7 +40,7 @@ Tensor full_of(const IntList& s, const TensorOperand& v, const TensorOptions& o,
   return is_whole(v) ? full(s, integer_of(v, at), o, at) : full(s, real_of(v, at), o, at);
 }
 template <class = void>
-Tensor converted(const Tensor& x, OptionalDType d, Line at, Device to = {}) { return (d.given ? x.to(d.value, at) : x).to(to, false, at); }
+Tensor converted(const Tensor& x, OptionalDType d, Line at) { return d.given ? x.to(d.value, at) : x; }
 
 template <class F, class R, class... A>
 void register_copy(const char* name, const char* schema, F, R (F::*)(A...) const) {
@@ -233,8 +233,8 @@ void register_creation() {
   });
   create("eye", "int n", [](std::int64_t n, OptionalDType d, Device v, bool g, Line at) { return eye(n, made_with(d, v, g), at); });
   create("eye", "int n, int m", [](std::int64_t n, std::int64_t m, OptionalDType d, Device v, bool g, Line at) { return eye(n, m, made_with(d, v, g), at); });
-  create("tril_indices", "int row, int col, int offset=0", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Device v, bool, Line at) { return converted(tril_indices(r, c, o, at), d, at, v); });
-  create("triu_indices", "int row, int col, int offset=0", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Device v, bool, Line at) { return converted(triu_indices(r, c, o, at), d, at, v); });
+  create("tril_indices", "int row, int col, int offset=0", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Device v, bool, Line at) { return converted(tril_indices(r, c, o, at), d, at).to(v, false, at); });
+  create("triu_indices", "int row, int col, int offset=0", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Device v, bool, Line at) { return converted(triu_indices(r, c, o, at), d, at).to(v, false, at); });
   create("randint", "int high, int[] size", [](std::int64_t h, const IntList& s, OptionalDType d, Device v, bool, Line at) { return randint(0, h, s, default_generator(), made_with(d, v, false, DType::i64), at); });
   create("randint", "int low, int high, int[] size",
          [](std::int64_t l, std::int64_t h, const IntList& s, OptionalDType d, Device v, bool, Line at) { return randint(l, h, s, default_generator(), made_with(d, v, false, DType::i64), at); });
@@ -245,7 +245,7 @@ void register_creation() {
   register_function("normal", "Tensor mean, float std=1", [](const Tensor& m, double s, Line at) { return normal(m, s, default_generator(), at); });
   register_function("normal", "float mean, Tensor std", [](double m, const Tensor& s, Line at) { return normal(m, s, default_generator(), at); });
   create("normal", "float mean, float std, int[] size", [](double m, double s, const IntList& n, OptionalDType d, Device v, bool, Line at) { return randn(n, made_with(d, v, false), at) * s + m; });
-  create("randperm", "int n", [](std::int64_t n, OptionalDType d, Device v, bool, Line at) { return converted(randperm(n, default_generator(), at), d, at, v); });
+  create("randperm", "int n", [](std::int64_t n, OptionalDType d, Device v, bool, Line at) { return converted(randperm(n, default_generator(), at), d, at).to(v, false, at); });
   register_function("multinomial", "Tensor input, int num_samples, bool replacement=False", [](const Tensor& p, std::int64_t n, bool r, Line at) { return multinomial(p, n, r, default_generator(), at); });
   register_function("poisson", "Tensor input", [](const Tensor& x, Line at) { return poisson(x, default_generator(), at); });
   register_function("random_", "Tensor input, int from, int? to", [](Tensor x, std::int64_t from, Optional<std::int64_t> to, Line at) { return to.given ? x.random_(from, to.value, at) : x.random_(at); });

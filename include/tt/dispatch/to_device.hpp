@@ -24,11 +24,7 @@ TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_block
 TT_INLINE Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
   if (t.device() == device) return t;
   register_kernels();
-  if (t.impl().trace_id >= 0) {  // a graph is of one device
-    capture_mode->need(t, "to another device", at);
-    const PauseCapture pause;
-    return to_device(t, device, non_blocking, at);
-  }
+  if (t.impl().trace_id >= 0) TT_THROW(Error(Text("tt::to: the Tensor was recorded by a capture that has ended.") << at));
   const ExcludeKeys below(DispatchKey::autograd);
   if (device.type == DeviceType::meta) return Tensor(t.dtype(), t.impl().shape, device);
   if (t.is_meta()) TT_THROW(Error(Text("tt::to: a Tensor on device meta has no elements to copy.") << at));

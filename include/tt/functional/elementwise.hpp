@@ -332,17 +332,17 @@ template <Value A, Operand B>
 constexpr CalledStructured<WithDefaults<Nextafter>, A, B> nextafter(A&& a, B&& b, SourceLine at = here()) { return call_structured<Nextafter>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// The n-th derivative of digamma, elementwise, for arguments above 0 (n of 0 and 1: all).
 template <int N, Value A>
-  requires(!DynamicAxes<A> || std::same_as<std::remove_cvref_t<A>, Sym>)
+  requires StaticAxes<A>
 constexpr CalledStructured<Structured<Polygamma, Polygamma::Options{N}>, A> polygamma(A&& x, CallLine at = here()) { return call_structured<Polygamma, Polygamma::Options{N}>(at, static_cast<A&&>(x)); }
 template <DynamicAxes A>
 constexpr A polygamma(int n, const A& x, SourceLine at = here()) { return call_with<Polygamma>(at, {n}, x); }
 /// The sum of what is not NaN, over these axes of an Array; over all without any.
 template <int... Dims, Value A>
-  requires(!DynamicAxes<A> || std::same_as<std::remove_cvref_t<A>, Sym>)
+  requires StaticAxes<A>
 constexpr CalledStructured<Structured<Nansum, ReductionOptions{{Dims...}}>, A> nansum(A&& a, CallLine at = here()) { return call_structured<Nansum, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a)); }
 /// The order of elements along these axes of an Array reversed.
 template <int... Dims, Value A>
-  requires(!DynamicAxes<A> || std::same_as<std::remove_cvref_t<A>, Sym>)
+  requires StaticAxes<A>
 constexpr CalledStructured<Structured<Flip, Flip::Options{{Dims...}}>, A> flip(A&& a, CallLine at = here()) { return call_structured<Flip, Flip::Options{{Dims...}}>(at, static_cast<A&&>(a)); }
 /// `value`, a number or one element, where the mask is true; in the dtype of `a`.
 template <Value A, Value M, Operand V>

@@ -278,6 +278,10 @@ struct Structured {
 template <class A>
 concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes;
 
+/// What is called with axes as template arguments: Arrays, expressions, and the symbols that they become in fused functions.
+template <class A>
+concept StaticAxes = !DynamicAxes<A> || std::same_as<std::remove_cvref_t<A>, Sym>;
+
 namespace detail {
 
 /// The type of an op's result is known without a look into its body: on Tensors and symbols.

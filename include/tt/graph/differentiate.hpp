@@ -326,11 +326,11 @@ constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these, bool forwa
 /// The adjoints of `with_respect_to` when each root has the adjoint that is its seed (-1: none); -1 where nothing flows.
 /// `reached`, if given: which nodes got an adjoint, those of bodies too.
 constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to, Vec<char>* reached) {
-  const Vec<char> depends = depends_on(g, with_respect_to);
-  if (Vec<int> map; decompose_beside(g, roots, depends, map, [](const Node& n) { return is_composite(n) && n.def->any_number; }))  // joins: each operand is a use of its own, as on the tape
+  if (Vec<int> map; decompose_beside(g, roots, with_respect_to, map, [](const Node& n) { return is_composite(n) && n.def->any_number; }))  // joins: each operand is a use of its own, as on the tape
     return reverse(g, mapped(roots, map), seeds, mapped(with_respect_to, map), reached);
   const int top = g.size();
   Vec<int> adjoint(top, -1);
+  const Vec<char> depends = depends_on(g, with_respect_to);
   Vec<char> state(top, 2);
   for (int i = 0; i < top; ++i)
     if (depends[i]) state[i] = 0;

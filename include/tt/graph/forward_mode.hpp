@@ -65,10 +65,10 @@ constexpr int tangent_of(Graph& g, int i, const Vec<int>& tangents) {
 
 /// The tangents of `roots` when `variables` have these; -1 where nothing changes.
 constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& variables, const Vec<int>& tangents) {
-  const Vec<char> depends = depends_on(g, variables, true);
-  if (Vec<int> map; decompose_beside(g, roots, depends, map))  // tangents are those of bodies
+  if (Vec<int> map; decompose_beside(g, roots, variables, map))  // tangents are those of bodies
     return forward(g, mapped(roots, map), mapped(variables, map), tangents);
   Vec<int> tangent(g.size(), -1);
+  const Vec<char> depends = depends_on(g, variables, true);
   for (int k = 0; k < variables.size(); ++k) tangent[variables[k]] = tangents[k];
   for (int i : post_order(g, roots)) {
     if (g.refused > 0) break;  // a full graph: its last node is another now

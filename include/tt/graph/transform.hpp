@@ -202,15 +202,18 @@ constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* mark
   }
 }
 
-/// Records the bodies of those ops over graphs (`which`) that `roots` need beside them, among nodes that are marked: what these are made of stays as it is, variables of
-/// derivatives around this one too, which are known by their nodes. `map` says what each node is then. False: there are none.
-constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, const Vec<char>& marked, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
+/// Records the bodies of those ops over graphs (`which`) that `roots` need beside them, among nodes that read one of `variables`, by whatever way. Other nodes stay as they are: among
+/// them are variables of outer derivatives, and those are found by node number. `map` says what each node is then. False: there are none.
+constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, const Vec<int>& variables, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
   if (!has_composites(g)) return false;
-  Vec<char> needed(g.size(), 0);
+  Vec<char> reads(g.size(), 0), needed(g.size(), 0);
+  for (int i : variables) reads[i] = 1;
+  for (int i = 0; i < g.size(); ++i)
+    for (int o : g.operands(i)) reads[i] |= reads[o];
   bool any = false;
   for (int i : post_order(g, roots)) {
-    needed[i] = marked[i];
-    any = any || (marked[i] && which(g[i]));
+    needed[i] = reads[i];
+    any = any || (needed[i] && which(g[i]));
   }
   if (!any) return false;
   for (int i = 0; i < g.size(); ++i) map.push_back(needed[i] ? -1 : i);

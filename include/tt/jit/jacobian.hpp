@@ -97,6 +97,7 @@ struct JacobianRun {
     static_assert(((I >= 0 && I < static_cast<int>(sizeof...(A))) && ...), "tt: derivatives by an argument that the function is not given");
     static_assert((std::is_same_v<std::tuple_element_t<I, std::tuple<A...>>, Tensor> && ...), "tt: Jacobians are by arguments that are Tensors");
     using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
+    (autograd::need_floating(std::get<I>(std::tuple<const A&...>(a...)), Rows<F, I...>::name), ...);
     if constexpr (TupleLike<R>) {
       return [&]<std::size_t... K>(std::index_sequence<K...>) {
         return std::tuple{JacobianRun<Rows, ResultOf<F, K>, I...>{{f}}(a...)...};
@@ -108,6 +109,7 @@ struct JacobianRun {
 };
 template <class F, int... I>
 struct ReverseRows {
+  static constexpr const char* name = "jacrev";
   const F& f;
   template <class... A>
   auto operator()(const Tensor& y, const A&... a) const {
@@ -120,12 +122,12 @@ struct ReverseRows {
 };
 template <class F, int... I>
 struct ForwardColumns {
+  static constexpr const char* name = "jacfwd";
   const F& f;
   template <class... A>
   auto operator()(const Tensor& y, const A&... a) const {
     return one_or_tuple(std::integer_sequence<int, I...>{}, [&](auto by) {
       const Tensor& x = std::get<by>(std::tuple<const A&...>(a...));
-      autograd::need_floating(x, "jacfwd");
       return vmap(TangentOf<F, by>{f}, over_first<A...>(-1))(unit_vectors(x), a...).reshape(joined(y, x));
     });
   }
@@ -140,6 +142,7 @@ class VjpFunction {
  public:
   using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;  ///< a Tensor, or a tuple or struct of some
   VjpFunction(const F& f, const A&... primals) : f_(f), primals_(primals...) {
+    each_leaf(primals_, [&](const Tensor& t) { autograd::need_floating(t, "vjp"); });
     if constexpr (captures_nothing<F>) {
       if (capture_mode) {  // its nodes are recorded again with each adjoint, and are the same
         result = std::apply(f_, primals_);
@@ -151,10 +154,7 @@ class VjpFunction {
     result = std::apply(f_, primals_);
     each_leaf(result, [&](const Tensor& t) { taped_ = taped_ || t.requires_grad(); });  // by an argument, or by a Tensor that f holds
     const EnableGrad on;
-    each_leaf(primals_, [&](Tensor& t) {
-      autograd::need_floating(t, "vjp");
-      t = autograd::as_variable(t);
-    });
+    each_leaf(primals_, [&](Tensor& t) { t = autograd::as_variable(t); });
     value_ = std::apply(f_, primals_);
     recorded_ = false;
   }

@@ -242,7 +242,7 @@ class Recorder : public detail::CaptureMode {
   /// A number of the program's text, or a fill that nothing has changed.
   bool is_constant(const Tensor& t) const {
     const detail::TensorImpl& impl = t.impl();
-    return impl.is_number || (impl.is_fill && made_here(t) && impl.storage && t.version() == 0 && !impl.requires_grad);
+    return impl.is_number || (impl.is_filled() && made_here(t) && impl.storage && t.version() == 0 && !impl.requires_grad);
   }
   /// The value that a Tensor is now, or -1.
   int known_value(const Tensor& t) const {

@@ -113,7 +113,7 @@ inline bool Tracer::become_recorded(const Tensor& t, SourceLine at) {
     impl.trace_id = value;
     impl.device = {DeviceType::meta, 0};
     impl.keys = KeySet(backend_key(DeviceType::meta)) | DispatchKey::trace;
-    impl.is_fill = false;
+    impl.forget_fill();
   }
   return true;
 }

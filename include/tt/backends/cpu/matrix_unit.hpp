@@ -1,10 +1,12 @@
 // Products of matrices by the unit that x86 processors of servers have for them (AMX): integers of 8 bits, whose sums of 32 bits are exact modulo 2^32 in any
 // order, and bf16 with fast numerics. A step multiplies 16 rows of 64 bytes by 16 columns of 64 bytes.
 #pragma once
+#include <vector>
+
 #include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/backends/cpu/transpose.hpp"
 
-#if TT_AVX512 && defined(__linux__)
+#if TT_AVX512 && defined(__linux__) && !defined(__CUDACC__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -15,9 +17,10 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 namespace detail {
 
-#if TT_AVX512 && defined(__linux__)
+#if TT_AVX512 && defined(__linux__) && !defined(__CUDACC__)
 
-/// Is the unit there, for bf16 or for integers? Linux keeps its registers for processes that have asked for it.
+/// Is the unit there, for bf16 or for integers? Linux keeps its registers for processes that have asked for it. From then on frames of signals are 8 KB larger: sigaltstack asks for as much, and
+/// where a thread has a smaller one already, the answer is no.
 inline bool has_matrix_unit(bool of_floats) {
   static const bool asked = [] {
     constexpr long request = 0x1023, registers = 18;  // ARCH_REQ_XCOMP_PERM, of TILEDATA: asm/prctl.h
@@ -28,7 +31,7 @@ inline bool has_matrix_unit(bool of_floats) {
 
 /// Of a register: rows, bytes in a row.
 inline constexpr int unit_rows = 16, unit_bytes = 64;
-/// All registers have all rows, from here to the end of the scope.
+/// While it lives, the registers have 16 rows of 64 bytes each.
 class MatrixRegisters {
  public:
   MatrixRegisters() {
@@ -45,66 +48,51 @@ class MatrixRegisters {
   ~MatrixRegisters() { __asm__ volatile("tilerelease"); }
 };
 
-/// Rows of 64 bytes in memory.
-struct UnitRows {
-  const void* data;
-  std::int64_t pitch;  ///< bytes
-};
 // Four sums, of two blocks of rows and two of columns: registers 0 to 3. Without -mamx-tile the compiler knows no such registers, and keeps nothing there.
-inline void clear_sums() { __asm__ volatile("tilezero %tmm0\n\ttilezero %tmm1\n\ttilezero %tmm2\n\ttilezero %tmm3"); }
+inline void clear_sums() { __asm__ volatile("tilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n\ttilezero %%tmm3" : :); }
 /// What lies in two blocks of rows times two of columns is added to the sums.
 template <class A, class B>
-TT_ALWAYS_INLINE void add_products(UnitRows upper, UnitRows lower, const void* left, const void* right) {
-  __asm__ volatile("tileloadd (%0,%1,1), %%tmm4\n\ttileloadd (%2,%3,1), %%tmm5\n\ttileloadd (%4,%6,1), %%tmm6\n\ttileloadd (%5,%6,1), %%tmm7"
+TT_ALWAYS_INLINE void add_products(const void* upper, const void* lower, std::int64_t pitch, const void* left, const void* right) {
+  __asm__ volatile("tileloadd {(%0,%2,1), %%tmm4|%%tmm4, [%0+%2*1]}\n\ttileloadd {(%1,%2,1), %%tmm5|%%tmm5, [%1+%2*1]}\n\ttileloadd {(%3,%5,1), %%tmm6|%%tmm6, [%3+%5*1]}\n\ttileloadd {(%4,%5,1), %%tmm7|%%tmm7, [%4+%5*1]}"
                    :
-                   : "r"(upper.data), "r"(upper.pitch), "r"(lower.data), "r"(lower.pitch), "r"(left), "r"(right), "r"(std::int64_t{unit_bytes})
+                   : "r"(upper), "r"(lower), "r"(pitch), "r"(left), "r"(right), "r"(std::int64_t{unit_bytes})
                    : "memory");
   constexpr bool signed_a = std::is_signed_v<A>, signed_b = std::is_signed_v<B>;
-  if constexpr (sizeof(A) == 2) __asm__ volatile("tdpbf16ps %tmm6, %tmm4, %tmm0\n\ttdpbf16ps %tmm7, %tmm4, %tmm1\n\ttdpbf16ps %tmm6, %tmm5, %tmm2\n\ttdpbf16ps %tmm7, %tmm5, %tmm3");
-  else if constexpr (signed_a && signed_b) __asm__ volatile("tdpbssd %tmm6, %tmm4, %tmm0\n\ttdpbssd %tmm7, %tmm4, %tmm1\n\ttdpbssd %tmm6, %tmm5, %tmm2\n\ttdpbssd %tmm7, %tmm5, %tmm3");
-  else if constexpr (signed_a) __asm__ volatile("tdpbsud %tmm6, %tmm4, %tmm0\n\ttdpbsud %tmm7, %tmm4, %tmm1\n\ttdpbsud %tmm6, %tmm5, %tmm2\n\ttdpbsud %tmm7, %tmm5, %tmm3");
-  else if constexpr (signed_b) __asm__ volatile("tdpbusd %tmm6, %tmm4, %tmm0\n\ttdpbusd %tmm7, %tmm4, %tmm1\n\ttdpbusd %tmm6, %tmm5, %tmm2\n\ttdpbusd %tmm7, %tmm5, %tmm3");
-  else __asm__ volatile("tdpbuud %tmm6, %tmm4, %tmm0\n\ttdpbuud %tmm7, %tmm4, %tmm1\n\ttdpbuud %tmm6, %tmm5, %tmm2\n\ttdpbuud %tmm7, %tmm5, %tmm3");
+  if constexpr (sizeof(A) == 2) __asm__ volatile("tdpbf16ps {%%tmm6, %%tmm4, %%tmm0|%%tmm0, %%tmm4, %%tmm6}\n\ttdpbf16ps {%%tmm7, %%tmm4, %%tmm1|%%tmm1, %%tmm4, %%tmm7}\n\ttdpbf16ps {%%tmm6, %%tmm5, %%tmm2|%%tmm2, %%tmm5, %%tmm6}\n\ttdpbf16ps {%%tmm7, %%tmm5, %%tmm3|%%tmm3, %%tmm5, %%tmm7}" : :);
+  else if constexpr (signed_a && signed_b) __asm__ volatile("tdpbssd {%%tmm6, %%tmm4, %%tmm0|%%tmm0, %%tmm4, %%tmm6}\n\ttdpbssd {%%tmm7, %%tmm4, %%tmm1|%%tmm1, %%tmm4, %%tmm7}\n\ttdpbssd {%%tmm6, %%tmm5, %%tmm2|%%tmm2, %%tmm5, %%tmm6}\n\ttdpbssd {%%tmm7, %%tmm5, %%tmm3|%%tmm3, %%tmm5, %%tmm7}" : :);
+  else if constexpr (signed_a) __asm__ volatile("tdpbsud {%%tmm6, %%tmm4, %%tmm0|%%tmm0, %%tmm4, %%tmm6}\n\ttdpbsud {%%tmm7, %%tmm4, %%tmm1|%%tmm1, %%tmm4, %%tmm7}\n\ttdpbsud {%%tmm6, %%tmm5, %%tmm2|%%tmm2, %%tmm5, %%tmm6}\n\ttdpbsud {%%tmm7, %%tmm5, %%tmm3|%%tmm3, %%tmm5, %%tmm7}" : :);
+  else if constexpr (signed_b) __asm__ volatile("tdpbusd {%%tmm6, %%tmm4, %%tmm0|%%tmm0, %%tmm4, %%tmm6}\n\ttdpbusd {%%tmm7, %%tmm4, %%tmm1|%%tmm1, %%tmm4, %%tmm7}\n\ttdpbusd {%%tmm6, %%tmm5, %%tmm2|%%tmm2, %%tmm5, %%tmm6}\n\ttdpbusd {%%tmm7, %%tmm5, %%tmm3|%%tmm3, %%tmm5, %%tmm7}" : :);
+  else __asm__ volatile("tdpbuud {%%tmm6, %%tmm4, %%tmm0|%%tmm0, %%tmm4, %%tmm6}\n\ttdpbuud {%%tmm7, %%tmm4, %%tmm1|%%tmm1, %%tmm4, %%tmm7}\n\ttdpbuud {%%tmm6, %%tmm5, %%tmm2|%%tmm2, %%tmm5, %%tmm6}\n\ttdpbuud {%%tmm7, %%tmm5, %%tmm3|%%tmm3, %%tmm5, %%tmm7}" : :);
 }
 /// To 32 rows and 32 columns of 32 bits.
 inline void store_sums(void* to, std::int64_t pitch) {
   char* const p = static_cast<char*>(to);
-  __asm__ volatile("tilestored %%tmm0, (%0,%4,1)\n\ttilestored %%tmm1, (%1,%4,1)\n\ttilestored %%tmm2, (%2,%4,1)\n\ttilestored %%tmm3, (%3,%4,1)"
+  __asm__ volatile("tilestored {%%tmm0, (%0,%4,1)|[%0+%4*1], %%tmm0}\n\ttilestored {%%tmm1, (%1,%4,1)|[%1+%4*1], %%tmm1}\n\ttilestored {%%tmm2, (%2,%4,1)|[%2+%4*1], %%tmm2}\n\ttilestored {%%tmm3, (%3,%4,1)|[%3+%4*1], %%tmm3}"
                    :
                    : "r"(p), "r"(p + unit_bytes), "r"(p + unit_rows * pitch), "r"(p + unit_rows * pitch + unit_bytes), "r"(pitch)
                    : "memory");
 }
 
-/// A left side, rows first, or a right side, columns first: elements along what is summed over lie `inner` apart.
+/// A right side: elements along what is summed over lie `inner` apart, columns `line`.
 template <class T>
-struct UnitSide {
+struct UnitColumns {
   const T* data;
   std::int64_t line, inner, lines, elements;
   static constexpr std::int64_t step = unit_bytes / static_cast<std::int64_t>(sizeof(T));
 
-  /// Elements k to k + step of 16 lines from `first` on, one behind the other; zeros where there is none.
-  void read(std::int64_t first, std::int64_t k, T* to) const {
-    const std::int64_t n = lines - first < unit_rows ? lines - first : unit_rows, m = elements - k < step ? elements - k : step;
-    if (n < unit_rows || m < step) std::memset(to, 0, unit_rows * unit_bytes);
+  /// Elements k to k + step of 16 columns from `first` on as the unit takes them: the first 32 bits of each column, then the next ones; zeros where there is none.
+  void read(std::int64_t first, std::int64_t k, std::uint32_t* to) const {
     const T* const from = data + first * line + k * inner;
+    const std::int64_t n = lines - first < unit_rows ? lines - first : unit_rows, m = elements - k < step ? elements - k : step;
+    const bool whole = n == unit_rows && m == step;
+    if (line == 1 && whole) return interleave_rows(from, inner, reinterpret_cast<T*>(to));
+    constexpr int word = 4 / static_cast<int>(sizeof(T));
+    if (inner == 1 && whole && line % word == 0 && reinterpret_cast<std::uintptr_t>(from) % 4 == 0)
+      return transpose_into(reinterpret_cast<const std::uint32_t*>(from), line / word, 1, unit_rows, unit_rows, to, unit_rows);
+    alignas(64) T some[unit_rows * step] = {};
     for (std::int64_t l = 0; l < n; ++l)
-      if (inner == 1) std::memcpy(to + l * step, from + l * line, static_cast<std::size_t>(m) * sizeof(T));
-      else for (std::int64_t i = 0; i < m; ++i) to[l * step + i] = from[l * line + i * inner];
-  }
-  /// The same where it lies, or in `to`.
-  UnitRows rows(std::int64_t first, std::int64_t k, T* to) const {
-    if (inner == 1 && first + unit_rows <= lines && k + step <= elements) return {data + first * line + k, line * static_cast<std::int64_t>(sizeof(T))};
-    read(first, k, to);
-    return {to, unit_bytes};
-  }
-  /// The same as the unit takes a right side: the first 32 bits of each line, then the next ones.
-  void columns(std::int64_t first, std::int64_t k, std::uint32_t* to) const {
-    if (line == 1 && first + unit_rows <= lines && k + step <= elements) return interleave_rows(data + first + k * inner, inner, reinterpret_cast<T*>(to));
-    alignas(64) T some[unit_rows * step];
-    const bool in_words = line * static_cast<std::int64_t>(sizeof(T)) % 4 == 0;
-    if (!in_words) read(first, k, some);
-    const UnitRows from = in_words ? rows(first, k, some) : UnitRows{some, unit_bytes};
-    transpose_into(static_cast<const std::uint32_t*>(from.data), from.pitch / 4, 1, unit_rows, unit_rows, to, unit_rows);
+      for (std::int64_t i = 0; i < m; ++i) some[l * step + i] = from[l * line + i * inner];
+    transpose_into(reinterpret_cast<const std::uint32_t*>(some), unit_rows, 1, unit_rows, unit_rows, to, unit_rows);
   }
 
  private:
@@ -132,43 +120,80 @@ struct UnitSide {
   }
 };
 
-/// 64 columns at a time, along all that is summed over, in p.panel, a pair of blocks behind the other; the rows of the left side are read where they lie.
+/// A left side in whole registers: where it lies, or copies of some rows at a time, which end in zeros.
+template <class T>
+class UnitLeft {
+ public:
+  static constexpr std::int64_t step = unit_bytes / static_cast<std::int64_t>(sizeof(T)), most_copied = 1024;
+  explicit UnitLeft(const ProductTiles& p) : p_(p), lies_whole_(p.a_inner == 1 && p.rows % unit_rows == 0 && p.inner % step == 0) {}
+  std::int64_t rows_together() const { return lies_whole_ ? p_.rows : most_copied; }
+  std::int64_t pitch() const { return lies_whole_ ? p_.a_row : whole_inner(); }  // elements
+  /// Row `first`, behind which so many are.
+  const T* rows(std::int64_t first, std::int64_t count) {
+    const T* const from = static_cast<const T*>(p_.a) + first * p_.a_row;
+    if (lies_whole_) return from;
+    copy_.assign(static_cast<std::size_t>((count + unit_rows - 1) / unit_rows * unit_rows * whole_inner()), T(0));
+    T* const to = copy_.data();
+    if (p_.a_inner == 1) {
+      for (std::int64_t r = 0; r < count; ++r)
+        if (p_.inner > 0) std::memcpy(to + r * whole_inner(), from + r * p_.a_row, static_cast<std::size_t>(p_.inner) * sizeof(T));
+    } else {  // a few rows at a time: their elements may be neighbours
+      for (std::int64_t begin = 0; begin < count; begin += unit_bytes)
+        for (std::int64_t k = 0; k < p_.inner; ++k)
+          for (std::int64_t r = begin; r < count && r < begin + unit_bytes; ++r) to[r * whole_inner() + k] = from[r * p_.a_row + k * p_.a_inner];
+    }
+    return to;
+  }
+
+ private:
+  const ProductTiles& p_;
+  const bool lies_whole_;
+  std::vector<T> copy_;
+  std::int64_t whole_inner() const { return (p_.inner + step - 1) / step * step; }
+};
+
+/// 64 columns at a time, along all that is summed over, in p.panel, a pair of blocks behind the other.
 template <class Sum, class A, class B>
 TT_NOINLINE void multiply_by_unit(const ProductTiles& p) {
   static_assert(sizeof(A) == sizeof(B));
   constexpr int pair = 2 * unit_rows, most_columns = 2 * pair;
-  constexpr std::int64_t step = UnitSide<A>::step, words = unit_rows * unit_bytes / 4;  // of a register
-  const UnitSide<A> a{static_cast<const A*>(p.a), p.a_row, p.a_inner, p.rows, p.inner};
-  const UnitSide<B> b{static_cast<const B*>(p.b), p.b_column, p.b_inner, p.cols, p.inner};
+  constexpr std::int64_t step = UnitLeft<A>::step, words = unit_rows * unit_bytes / 4;  // of a register
+  UnitLeft<A> a(p);
+  const UnitColumns<B> b{static_cast<const B*>(p.b), p.b_column, p.b_inner, p.cols, p.inner};
   auto* const right = static_cast<std::uint32_t*>(p.panel);
   alignas(64) Sum sums[pair * most_columns];
-  alignas(64) A upper[unit_rows * step], lower[unit_rows * step] = {};
+  const std::int64_t pitch = a.pitch(), together = a.rows_together();
   const MatrixRegisters registers;
-  for (std::int64_t j = 0; j < p.cols; j += most_columns) {
-    const int columns = p.cols - j < most_columns ? static_cast<int>(p.cols - j) : most_columns;
-    std::uint32_t* to = right;
-    for (int c = 0; c < columns; c += pair)
-      for (std::int64_t k = 0; k < p.inner; k += step, to += 2 * words) {
-        b.columns(j + c, k, to);
-        if (c + unit_rows < columns) b.columns(j + c + unit_rows, k, to + words);
-      }
-    for (std::int64_t i = 0; i < p.rows; i += pair) {
-      const int rows = p.rows - i < pair ? static_cast<int>(p.rows - i) : pair;
-      const std::uint32_t* from = right;
-      for (int c = 0; c < columns; c += pair) {
-        clear_sums();
-        for (std::int64_t k = 0; k < p.inner; k += step, from += 2 * words) {
-          const UnitRows first = a.rows(i, k, upper), second = rows > unit_rows ? a.rows(i + unit_rows, k, lower) : UnitRows{lower, unit_bytes};
-          add_products<A, B>(first, second, from, c + unit_rows < columns ? from + words : from);
+  for (std::int64_t top = 0; top < p.rows; top += together) {
+    const std::int64_t below = p.rows - top < together ? p.rows - top : together;
+    const A* const left = a.rows(top, below);
+    for (std::int64_t j = 0; j < p.cols; j += most_columns) {
+      const int columns = p.cols - j < most_columns ? static_cast<int>(p.cols - j) : most_columns;
+      std::uint32_t* to = right;
+      for (int c = 0; c < columns; c += pair)
+        for (std::int64_t k = 0; k < p.inner; k += step, to += 2 * words) {
+          b.read(j + c, k, to);
+          if (c + unit_rows < columns) b.read(j + c + unit_rows, k, to + words);
         }
-        store_sums(sums + c, most_columns * sizeof(Sum));
+      for (std::int64_t i = 0; i < below; i += pair) {
+        const int rows = below - i < pair ? static_cast<int>(below - i) : pair;
+        // Where a pair is one block, that block twice: nobody takes the second one's sums.
+        const A *upper = left + i * pitch, *lower = rows > unit_rows ? upper + unit_rows * pitch : upper;
+        const std::uint32_t* from = right;
+        for (int c = 0; c < columns; c += pair) {
+          const std::int64_t second = c + unit_rows < columns ? words : 0;
+          clear_sums();
+          for (std::int64_t k = 0; k < p.inner; k += step, from += 2 * words)
+            add_products<A, B>(upper + k, lower + k, pitch * static_cast<std::int64_t>(sizeof(A)), from, from + second);
+          store_sums(sums + c, most_columns * sizeof(Sum));
+        }
+        p.take(p.context, {top + i, j, rows, columns, most_columns, sums, true});
       }
-      p.take(p.context, {i, j, rows, columns, most_columns, sums, true});
     }
   }
 }
 
-/// Did the unit do it?
+/// Multiplies by the unit where it is there and takes these dtypes; else false, and nothing is done.
 template <class Sum>
 bool multiply_by_unit(const ProductTiles& p) {
   const auto is_byte = [](DType d) { return d == DType::i8 || d == DType::u8; };
