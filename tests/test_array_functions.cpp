@@ -241,8 +241,9 @@ TEST_CASE("joined by rows and columns, turned, and as diagonals") {
   check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, v);
   check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, a);
   check_arrays("fliplr", {}, [](const auto& x) { return tt::fliplr(x); }, a);
-  const auto turned = tt::fuse([](const auto& x) { return tt::flip<0>(x) * tt::nansum<0>(x) + tt::polygamma<1>(x + 9); })(a);
-  CHECK(tt::allclose(tt::as_tensor(turned), tt::flip(tt::as_tensor(a), {0}) * tt::nansum(tt::as_tensor(a), 0) + tt::polygamma(1, tt::as_tensor(a) + 9)));
+  tt::Array<float, 3, 4> own = a, turned = tt::fuse([](const auto& x) { return tt::flip<0>(x) * tt::nansum<0>(x) + tt::polygamma<1>(x + 9); })(a);
+  const tt::Tensor t = tt::as_tensor(own);
+  CHECK(tt::allclose(tt::as_tensor(turned), tt::flip(t, {0}) * tt::nansum(t, 0) + tt::polygamma(1, t + 9)));
   check_arrays("flipud", {}, [](const auto& x) { return tt::flipud(x); }, v);
   check_arrays("rot90", {}, [](const auto& x) { return tt::rot90(x); }, a);
   check_arrays("rot90", {-1, IntList{0, 2}}, [](const auto& x) { return tt::rot90<-1, 0, 2>(x); }, three);
