@@ -296,7 +296,7 @@ void pick_kernel(Call& c, int dim, std::int64_t columns, const F& f) {
   if (columns >= 0 && x.n == 0)
     TT_THROW(Error(Text("tt::") << c.op->name() + (c.op->name()[0] == '_') << ": there are no elements to choose from along axis " << x.dim << " of shape " << c[0].shape() << "." << c.at));
   const Tensor values = x.matrix(wide, m), places = x.matrix(DType::i64, m);
-  with_dtype(wide, [&]<class T>(T) {
+  with_compute_dtype(wide, [&]<class T>(T) {
     x.each([&](std::int64_t r) { f(x.row<T>(r), x.n, values.data_ptr<T>() + r * m, places.data_ptr<std::int64_t>() + r * m); });
   });
   c.result[0] = x.with_axes(values, d, c.at);
@@ -323,6 +323,24 @@ struct CumulativeExtreme {
   }
   static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
 };
+/// Number k of the keys by size, which are moved about: by their bytes, the greatest first, until few are left. (std::nth_element alone waits for a comparison at each step.)
+template <class Key>
+Key kth_key(std::vector<Key>& keys, std::size_t k) {
+  constexpr std::size_t few = 64;
+  for (int shift = 8 * static_cast<int>(sizeof(Key)) - 8; shift >= 0 && keys.size() > few; shift -= 8) {
+    const auto byte_of = [shift](Key key) { return static_cast<std::size_t>(key >> shift & 255); };
+    std::size_t count[256] = {}, byte = 0, kept = 0;
+    for (const Key key : keys) ++count[byte_of(key)];
+    while (k >= count[byte]) k -= count[byte++];
+    for (const Key key : keys) {
+      keys[kept] = key;
+      kept += byte_of(key) == byte;
+    }
+    keys.resize(kept);
+  }
+  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(k), keys.end());
+  return keys[k];
+}
 /// The k-th least element (k from 1) of an axis, which stays with extent 1. k = 0: the median, the lower of two; k = -1: that of those that are not NaN.
 template <class = void>
 struct Kthvalue {
@@ -333,20 +351,22 @@ struct Kthvalue {
   static PickedLike like(const Sym& x, const Options& o) { return picked_like(x, with_size_along(x, o.dim, 1, info.name)); }
   static void kernel(Call& c, const Options& o) {
     const auto one = [&]<class T>(const T* x, std::int64_t n, T* value, std::int64_t* place) {
-      std::vector<std::int64_t> order;
-      bool nan = false;
-      std::int64_t first_nan = 0;
-      for (std::int64_t k = 0; k < n; ++k) {
-        if (x[k] != x[k] && !nan) nan = true, first_nan = k;
-        if (o.k >= 0 || x[k] == x[k]) order.push_back(k);
+      std::vector<decltype(order_key(*x))> keys;
+      keys.reserve(static_cast<std::size_t>(n));
+      std::int64_t first_nan = -1;
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (x[i] != x[i] && first_nan < 0) first_nan = i;
+        if (o.k >= 0 || x[i] == x[i]) keys.push_back(order_key(x[i]));
       }
-      if ((o.k == 0 && nan) || order.empty()) return static_cast<void>((*value = x[first_nan], *place = first_nan));
-      const auto k = static_cast<std::ptrdiff_t>(o.k > 0 ? o.k - 1 : (static_cast<std::int64_t>(order.size()) - 1) / 2);
-      std::nth_element(order.begin(), order.begin() + k, order.end(), [&](std::int64_t a, std::int64_t b) {
-        return comes_before(x[a], x[b]) || (!comes_before(x[b], x[a]) && a < b);
-      });
-      *place = order[static_cast<std::size_t>(k)];
-      *value = x[*place];
+      if (first_nan >= 0 && (o.k == 0 || keys.empty())) return static_cast<void>((*value = x[first_nan], *place = first_nan));
+      const std::size_t k = o.k > 0 ? static_cast<std::size_t>(o.k - 1) : (keys.size() - 1) / 2;
+      const auto key = kth_key(keys, k);
+      auto equal = static_cast<std::int64_t>(k);  // how many of them are before it
+      for (std::int64_t i = 0; i < n; ++i) equal -= order_key(x[i]) < key;
+      std::int64_t i = 0;
+      while (order_key(x[i]) != key || equal-- > 0) ++i;
+      *place = i;
+      *value = x[i];
     };
     pick_kernel(c, o.dim, 1, one);
   }
