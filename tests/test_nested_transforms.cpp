@@ -141,6 +141,11 @@ TEST_CASE("vjp of functions of several results") {
   CHECK(close(with_mask(x, w), x * x * w * 4));
   CHECK(close(tt::compile(tt::frozen(with_mask))(x, w), x * x * w * 4));
   CHECK(close(tt::jacrev(with_mask)(x, w), tt::diag(x * w * 8)));
+  const auto too_few = tt::compile([](const Tensor& p) {
+    const auto [z, adjoints] = tt::vjp([](const Tensor& r) { return std::vector<Tensor>{r, r * 2}; }, p);
+    return std::get<0>(adjoints(std::vector<Tensor>{p}));
+  });
+  CHECK(message([&] { (void)too_few(x); }).find("tt::vjp: 1 adjoints for 2 results.") != std::string::npos);
 }
 
 TEST_CASE("of integers there are no derivatives, and forward mode goes through batches of loops") {

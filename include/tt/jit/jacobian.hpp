@@ -160,11 +160,11 @@ class VjpFunction {
   }
   /// One for each argument; zeros where nothing flows.
   std::tuple<A...> operator()(const R& adjoint) const {
+    const std::vector<const Tensor*> values = leaves_of(recorded_ ? result : value_), adjoints = leaves_of(adjoint);
+    if (values.size() != adjoints.size()) TT_THROW(Error(Text("tt::vjp: ") << static_cast<std::int64_t>(adjoints.size()) << " adjoints for " << static_cast<std::int64_t>(values.size()) << " results."));
     if constexpr (captures_nothing<F>)
       if (recorded_) return recorded(adjoint, std::index_sequence_for<A...>{});
     std::vector<Tensor> variables, roots, seeds;
-    const std::vector<const Tensor*> values = leaves_of(value_), adjoints = leaves_of(adjoint);
-    if (values.size() != adjoints.size()) TT_THROW(Error(Text("tt::vjp: ") << static_cast<std::int64_t>(adjoints.size()) << " adjoints for " << static_cast<std::int64_t>(values.size()) << " results."));
     bool taped = taped_;
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (!autograd::has_history(*values[k])) continue;
