@@ -111,7 +111,7 @@ struct Statistics {
 }  // namespace
 
 TEST_CASE("random graphs have the reference's bits on the tile interpreter") {
-  const std::uint64_t first = setting("TT_FUZZ_SEED", 1), count = setting("TT_FUZZ_COUNT", is_sanitized ? 1500 : 6000);
+  const std::uint64_t first = setting("TT_FUZZ_SEED", 1), count = setting("TT_FUZZ_COUNT", is_sanitized ? 800 : 6000);
   const std::uint64_t most_reports = setting("TT_FUZZ_REPORTS", 5);
   Statistics statistics;
   std::uint64_t failures = 0;

@@ -67,7 +67,7 @@ if has_clang; then constant_steps "$CLANGXX" -fconstexpr-steps constexpr_steps_c
 
 # ---- symbols
 # shellcheck disable=SC2086
-"$GXX" $flags -O2 -DNDEBUG -DTT_EXAMPLES_DIR='"examples"' -c -o "$work/digits.o" "$digits" 2>"$work/log" ||
+"$GXX" $flags -O1 -DNDEBUG -DTT_EXAMPLES_DIR='"examples"' -c -o "$work/digits.o" "$digits" 2>"$work/log" ||
   report "$digits does not compile: $(head -n 3 "$work/log")"
 within symbol_length "$(nm "$work/digits.o" | awk '{ n = length($NF) } n > most { most = n } END { print most }')"
 
