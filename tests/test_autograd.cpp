@@ -1096,3 +1096,126 @@ TEST_CASE("a view that was taken before its Tensor became a leaf, or under NoGra
   d[0].add_(1);  // shares the elements, and is no view
   CHECK(numbers(a) == Numbers{3, 3, 3, 1, 1, 1});
 }
+
+TEST_CASE("gradients by parts are added where the parts lie, with the bits of a pass that is taped") {
+  const auto by_rows = [](const Tensor& x) {
+    Tensor h = x.select(0, 0);
+    for (int k = 1; k < static_cast<int>(std::int64_t{x.size(0)}); ++k) h = tt::relu(h + x.select(0, k) * (k - 2));
+    return h.sum();
+  };
+  const auto overlapping = [](const Tensor& x) { return (x.slice(1, 0, -1) * x.slice(1, 1, INT64_MAX)).sum() + (x.slice(1, 0, 3) * x.slice(1, 0, 3)).sum() + x[0][1] * x[0][1]; };
+  const auto strided = [](const Tensor& x) { return (x.slice(0, 0, INT64_MAX, 2).exp().sum() + x.slice(1, 1, INT64_MAX, 3).sin().sum()) * x.t().slice(0, 2, 4).sum() + tt::flip(x, {0}).slice(0, 0, 2).sum(); };
+  const auto others = [](const Tensor& x) {
+    Tensor r = x.diagonal().sum() + x.unfold(1, 3, 1).tanh().sum() + x.slice(0, 0, 1).expand({4, x.size(1)}).sum() * 2;
+    for (const Tensor& part : tt::split(x, 3, 1)) r = r + (part * part).sum();
+    for (const Tensor& part : tt::unbind(x, 1)) r = r + part.select(0, 0) * 0.5;
+    return r + (x * x).sum();
+  };
+  const auto check = [](const Tensor& given, const auto& f) {
+    CAPTURE(given.shape());
+    const Tensor x = given.detach().requires_grad_(), taped = tt::grad({f(x)}, {x}, {}, true, true)[0];
+    CHECK(same_bits(tt::grad({f(x)}, {x})[0], taped.detach()));
+    f(x).backward();
+    CHECK(same_bits(x.grad(), taped.detach()));
+    const Tensor y = x * 1;  // no leaf, with a hook that sees the whole sum once
+    int calls = 0;
+    y.register_hook([&](const Tensor& g) {
+      ++calls;
+      return g * 2;
+    });
+    CHECK(same_bits(tt::grad({f(y)}, {x})[0], taped.detach() * 2));
+    CHECK(calls == 1);
+  };
+  for (const DType d : {DType::f32, DType::f64, DType::bf16})
+    for (const std::int64_t columns : {8, 4096}) {  // the first part of many elements is put among zeros
+      const Tensor x = ((tt::arange(6 * columns) * 37 % 11 - 5).to(DType::f32) / 4).reshape({6, columns}).to(d);
+      check(x, by_rows);
+      check(x, overlapping);
+      check(x, strided);
+      check(x, others);
+    }
+  for (const std::int64_t columns : {4, 8192}) {  // tangents of gradients by parts
+    const auto cubes = [](const Tensor& t) {
+      Tensor sum = (t * t * t).sum();
+      for (int k = 0; k < 3; ++k) sum = sum + (t[k] * t[k] * t[(k + 1) % 3]).sum();
+      return sum;
+    };
+    const Tensor at = leaf({3, columns}, 2).detach(), along = leaf({3, columns}, 3).detach(), on_tape = at.clone().requires_grad_();
+    const Tensor slope = tt::grad({cubes(on_tape)}, {on_tape}, {}, true, true)[0], expected = tt::grad({slope}, {on_tape}, {along})[0];
+    CHECK(tt::allclose(tt::jvp(tt::grad(cubes), at, along).second, expected));
+    const tt::DualLevel level;
+    const Tensor dual = tt::make_dual(at, along).requires_grad_();
+    CHECK(tt::allclose(tt::unpack_dual(tt::grad({cubes(dual)}, {dual})[0]).tangent.detach(), expected));
+  }
+  check(tt::tensor(Numbers{1, 2, 3, 4, 5, 6}, DType::f32).reshape({3, 2}), [](const Tensor& t) { return t[0].sum() + ((t * -0.0).sum() + (t * -0.0).sum()); });
+  const Tensor x = leaf({5, 4096}, 1);
+  const Tensor seed = tt::ones({4096}, DType::f64);
+  std::vector<Tensor> parts{x[0], x[1], x[2]};
+  tt::backward(parts, {seed, seed, seed});  // what a caller gives stays as it is
+  CHECK(same_bits(seed, tt::ones({4096}, DType::f64)));
+  CHECK(x.grad().sum().item<double>() == 3 * 4096);
+}
+
+TEST_CASE("derivatives at kinks and where divisions have no end are PyTorch's") {
+  const auto of = [](const Numbers& v) { return tt::tensor(v, DType::f64).requires_grad_(); };
+  const auto twice = [](const Tensor& y, const Tensor& x) {
+    const Tensor g = tt::grad({y.sum()}, {x}, {}, true, true)[0];
+    return std::pair(numbers(g), numbers(tt::grad({g.sum()}, {x})[0]));
+  };
+  const Tensor x = of({1, 1, 0, 0, 1, 0, 0, 0}), cube = x.reshape({2, 2, 2});
+  const auto close_to = [](const Numbers& a, const Numbers& b) {
+    bool close = a.size() == b.size();
+    for (std::size_t k = 0; k < a.size() && close; ++k) close = std::abs(a[k] - b[k]) < 1e-15;
+    return close;
+  };
+  const double third = 1.0 / 3;
+  CHECK(close_to(numbers(tt::grad({tt::amax(cube, {0, 2}).sum()}, {x})[0]), {third, third, 0.25, 0.25, third, 0, 0.25, 0.25}));  // ties over axes that are not neighbours
+  CHECK(close_to(numbers(tt::grad([](const Tensor& t) { return tt::amin(t.reshape({2, 2, 2}), {0, 2}).sum(); })(tt::tensor(Numbers{-1, -1, 0, 0, -1, 0, 0, 0}, DType::f64))), {third, third, 0.25, 0.25, third, 0, 0.25, 0.25}));
+  CHECK(numbers(tt::jvp([](const Tensor& t) { return tt::amax(t.reshape({2, 2, 2}), {0, 2}); }, x.detach(), tt::tensor(Numbers{1, 2, 0, 0, 6, 0, 0, 0}, DType::f64)).second) == Numbers{3, 0});
+  const Tensor with_nan = of({1, NAN, 2});
+  CHECK(numbers(tt::grad({tt::max(with_nan)}, {with_nan})[0]) == Numbers{0, 1, 0});
+  CHECK(numbers(tt::grad({tt::min(with_nan)}, {with_nan})[0]) == Numbers{0, 1, 0});
+  for (const tt::IntList& axes : {tt::IntList{0, 2}, tt::IntList{1, 2}}) {  // an infinite gradient stays where it flows
+    const Tensor g = tt::grad({tt::amax(cube, axes)}, {x}, {tt::full({2}, INFINITY, {.dtype = DType::f64})})[0];
+    CHECK(tt::isnan(g).sum().item() == 0);
+  }
+  const Tensor all = tt::amax(with_nan, {0});
+  CHECK(tt::isnan(tt::grad({all}, {with_nan})[0]).sum().item() == 3);
+  CHECK(tt::isnan(tt::grad({tt::amax(with_nan)}, {with_nan})[0]).sum().item() == 3);
+  const Tensor deep = of({-20});
+  CHECK(std::abs(tt::grad({tt::elu(deep)}, {deep})[0].item() / std::exp(-20.0) - 1) < 1e-14);
+  const Tensor a = of({1, 2}), b = of({0, 3}), quotient = tt::div(a, b, "trunc");
+  CHECK(numbers(tt::grad({quotient.sum()}, {a}, {}, true)[0]) == Numbers{0, 0});
+  CHECK(numbers(tt::grad({quotient.sum()}, {b})[0]) == Numbers{0, 0});
+  const Tensor rest = tt::grad({tt::fmod(a, b).sum()}, {b}, {}, true, true)[0];
+  CHECK(numbers(tt::grad({rest.sum()}, {b}, {}, false, false)[0]) == Numbers{0, 0});
+  const Tensor zero = of({0});
+  CHECK(twice(tt::elu(zero), zero) == std::pair(Numbers{1}, Numbers{0}));
+  CHECK(twice(tt::celu(zero), zero) == std::pair(Numbers{1}, Numbers{0}));
+  CHECK(twice(tt::selu(zero), zero).second == Numbers{0});
+  CHECK(twice(tt::binary_cross_entropy(zero, tt::zeros({1}, DType::f64)), zero) == std::pair(Numbers{0}, Numbers{0}));
+  const Tensor far = of({INFINITY, -INFINITY}), seed = of({1, 1});
+  CHECK(numbers(tt::grad({tt::grad({tt::hardswish(far)}, {far}, {seed}, true, true)[0].sum()}, {seed})[0]) == Numbers{1, 0});
+  const Tensor y = of({0}), one = of({1});
+  CHECK(numbers(tt::grad({tt::grad({tt::atan2(y, zero)}, {y}, {one}, true, true)[0].sum()}, {one})[0]) == Numbers{0});
+  const Tensor near = of({1e-5, 0}), cosine = tt::call("cosine_similarity", {near, near.detach()}, {{"dim", 0}, {"eps", 1e-3}});
+  CHECK(close_to(numbers(tt::grad({cosine}, {near})[0]), {9.9, 0}));
+  CHECK(numbers(tt::call("lp_pool1d", {tt::tensor(Numbers{1, 3, 2, -4}, DType::f64).reshape({1, 1, 4}), INFINITY, 2})) == Numbers{3, 4});
+  CHECK(numbers(tt::call("lp_pool1d", {tt::tensor(Numbers{1, 3, 2, -4}, DType::f64).reshape({1, 1, 4}), -INFINITY, 2})) == Numbers{1, 2});
+}
+
+TEST_CASE("tangents of what is written twice are those of what was written last") {
+  const auto tangent = [&](const auto& f) { return numbers(tt::jvp(f, tt::tensor(Numbers{5, 7}, DType::f64), tt::tensor(Numbers{1, 10}, DType::f64)).second); };
+  const auto each = [&](const auto& f, const Numbers& expected) {
+    CHECK(tangent(f) == expected);
+    CHECK(tangent(tt::compile(f)) == expected);
+    const tt::DualLevel level;
+    CHECK(numbers(tt::unpack_dual(f(tt::make_dual(tt::tensor(Numbers{5, 7}, DType::f64), tt::tensor(Numbers{1, 10}, DType::f64)))).tangent) == expected);
+  };
+  each([](const Tensor& s) { return tt::index_copy(tt::zeros({2}, DType::f64), 0, tt::zeros({2}, DType::i64), s); }, {10, 0});
+  each([](const Tensor& s) { return tt::scatter(tt::zeros({2}, DType::f64), 0, tt::zeros({2}, DType::i64), s); }, {10, 0});
+  each([](const Tensor& s) { return tt::index_put(tt::zeros({2}, DType::f64), std::vector<Tensor>{tt::zeros({2}, DType::i64)}, s); }, {10, 0});
+  each([](const Tensor& s) { return tt::index_put(tt::zeros({2}, DType::f64), std::vector<Tensor>{tt::zeros({2}, DType::i64)}, s, true); }, {11, 0});
+  each([](const Tensor& s) { return tt::put(tt::zeros({2}, DType::f64), tt::zeros({2}, DType::i64), s); }, {10, 0});
+  each([](const Tensor& s) { return tt::scatter_add(tt::zeros({2}, DType::f64), 0, tt::zeros({2}, DType::i64), s); }, {11, 0});
+}

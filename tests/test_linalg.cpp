@@ -302,6 +302,19 @@ TEST_CASE("condition numbers of every norm") {
   CHECK(numbers(tt::linalg::cond(tt::stack({a, a * 0}), 1))[1] == INFINITY);
 }
 
+TEST_CASE("complete factors of a matrix of more rows than columns are compiled, and have no derivative") {
+  if (!has_lapack()) return;
+  const auto triangle = tt::compile([](const Tensor& x) { return tt::linalg::qr(x, "complete").R; });
+  const Tensor a = tt::rand({4, 3}, DType::f64), x = a.clone().requires_grad_();
+  CHECK(same_bits(triangle(x).detach(), tt::linalg::qr(a, "complete").R));
+  CHECK(contains(message([&] { triangle(x).sum().backward(); }), "linalg.qr has no derivative of complete factors"));
+  CHECK(contains(message([&] { tt::linalg::qr(x, "complete").R.sum().backward(); }), "linalg.qr has no derivative of complete factors"));
+  const Tensor wide = tt::rand({3, 5}, DType::f64).requires_grad_();
+  const auto of_wide = tt::compile([](const Tensor& t) { return tt::linalg::qr(t).R; });
+  CHECK(tt::gradcheck([](List t) { return tt::linalg::qr(t[0]).R; }, {wide}));
+  CHECK(same(tt::grad({of_wide(wide).sum()}, {wide})[0], tt::grad({tt::linalg::qr(wide).R.sum()}, {wide})[0]));
+}
+
 TEST_CASE("factors of matrices that are not square, captured: sizes that a constant is padded by are those of the call") {
   if (!has_lapack()) return;
   const auto f = tt::compile([](const Tensor& x) {

@@ -201,6 +201,18 @@ TEST_CASE("captures of a function are bounded, and explain counts those that wer
   CHECK(contains(std::string(f.explain()), "captures were dropped for others"));
 }
 
+TEST_CASE("a function that is called in more ways than captures are kept runs op by op for the rest") {
+  auto f = tt::compile([](const std::vector<Tensor>& list) {
+    Tensor sum = list[0];
+    for (const Tensor& t : list) sum = sum + t;
+    return sum;
+  });
+  for (int round = 0; round < 2; ++round)
+    for (int n = 1; n <= 140; ++n) CHECK(f(std::vector<Tensor>(static_cast<std::size_t>(n), tt::ones({2}))).sum().item() == 2 * (n + 1));
+  CHECK(f.captures() == 128);
+  CHECK(contains(std::string(f.explain()), "calls found no room for a capture and ran op by op"));
+}
+
 TEST_CASE("functions of eager ops are bounded: ten thousand slice offsets take no more memory than some") {
   const Tensor x = tt::ones({20000}).requires_grad_(), w = tt::full({3}, 2.0).requires_grad_();
   const auto offset = [&](int k) { (x.slice(0, k, k + 3) * w).sum().backward(); };

@@ -63,6 +63,15 @@ TEST_CASE("gradients of each example are one graph without a break, in few kerne
   CHECK(each.kernels() == 1);
 }
 
+TEST_CASE("jacrev of what draws is that of one draw") {
+  const Tensor rows = tt::jacrev([](const Tensor& x) { return tt::dropout(x, 0.5) * 3; })(tt::ones({8}, tt::DType::f64));
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) {
+      const double v = rows[i][j].item<double>();
+      CHECK((i == j ? v == 0 || v == 6 : v == 0));
+    }
+}
+
 TEST_CASE("second derivatives by parts of what was joined") {
   const auto once = [](const Tensor& v) { return tt::grad([](const Tensor& u) { return tt::sin(u).sum(); })(v); };
   const auto twice = [](const Tensor& v) { return tt::grad([](const Tensor& u) { return tt::grad([](const Tensor& t) { return tt::sin(t).sum(); })(u).sum(); })(v); };

@@ -119,6 +119,26 @@ TEST_CASE("results that have to lie in memory come from calls") {
   CHECK(steps_of([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at).t() + 1; }, x, i) == Steps{"index_select", "2"});
 }
 
+TEST_CASE("calls read inputs and other calls' results, reshaped and cut, where they lie") {
+  const auto by_pairs = tt::compile([](const Tensor& x, const Tensor& i, const Tensor& j) { return tt::index(x, std::vector<Tensor>{i, j}); });
+  const auto by_part = tt::compile([](const Tensor& x, const Tensor& i) { return tt::index_select(x.t().slice(0, 1, 5, 2).reshape({-1}), 0, i) * 2 + x.sum(); });
+  const auto of_call = tt::compile([](const Tensor& x, const Tensor& i) { return tt::index_select(tt::index_select(x, 0, i).permute({1, 0}), 0, i) + 1; });
+  const auto shown_twice = tt::compile([](const Tensor& x, const Tensor& i) {
+    const Tensor line = x.reshape({-1});
+    return std::pair(tt::index_select(line, 0, i), line * 2);  // a kernel reads it too
+  });
+  const Tensor x = tt::arange(48).to(DType::f32).reshape({6, 8}), i = tt::tensor(std::vector<std::int64_t>{0, 5, 2}), j = tt::tensor(std::vector<std::int64_t>{7, 0, 0});
+  for (const Tensor& own : {x, x + 1, x.t().contiguous().t()}) {
+    CHECK(same_bits(by_pairs(own, i, j), tt::index(own, std::vector<Tensor>{i, j})));
+    CHECK(same_bits(by_part(own, i), tt::index_select(own.t().slice(0, 1, 5, 2).reshape({-1}), 0, i) * 2 + own.sum()));
+    CHECK(same_bits(of_call(own, i), tt::index_select(tt::index_select(own, 0, i).t(), 0, i) + 1));
+    const auto [taken, twice] = shown_twice(own, i);
+    CHECK(same_bits(taken, tt::index_select(own.reshape({-1}), 0, i)));
+    CHECK(same_bits(twice, own.reshape({-1}) * 2));
+  }
+  CHECK(!contains(by_pairs.explain(), "s0*s"));  // no kernel goes over the table
+}
+
 TEST_CASE("gradients, examples, and a table that is changed in the same call") {
   const auto f = [](const Tensor& table, const Tensor& at) {
     return tt::value_and_grad([](const Tensor& t, const Tensor& p) { return (tt::embedding(p, t).tanh() * 3).sum(); })(table, at);

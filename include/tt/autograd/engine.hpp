@@ -16,6 +16,8 @@ struct Pending {
   TapeNode* node = nullptr;
   const void* pass = nullptr;
   std::vector<Tensor> gradient;  ///< one for each result of the node
+  BitSet made;                   ///< those that the pass made: nobody else has their memory
+  BitSet no_negative_zero;       ///< those that were found to have none; what is added makes none
 };
 
 /// What a pass knows about leaves. Several threads may share leaves, so nothing of this is in the node.
@@ -133,7 +135,30 @@ class BackwardPass {
       if (is_leaf(*e.node)) at_leaves_.push_back(p);
     }
     Tensor& sum = p->gradient[static_cast<std::size_t>(e.result)];
+    if (sum.defined()) p->made.set(e.result);
     sum = sum.defined() ? sum + gradient : gradient;
+  }
+  /// Adds the gradient of a view to the sum that waits for its base, at the view's places: n parts take time for their elements, not n times for the whole. False where
+  /// the derivative must run: steps that are taped, duals, and sums with a -0 elsewhere, which a gradient of the whole, with zeros around the part, makes 0.
+  bool add_in_place(TapeNode& n, const Tensor& gradient) {
+    if (taped_ || !n.kind->add_to || n.edges != 1 || !n.edge[0].node || !gradient.defined() || may_be_dual(gradient) || anomaly_detection()) return false;
+    const Edge& e = n.edge[0];
+    Pending* p = pending_of(*e.node);
+    if (p && p->pass == this)
+      if (Tensor& sum = p->gradient[static_cast<std::size_t>(e.result)]; sum.defined()) {
+        if (!p->made.test(e.result) || may_be_dual(sum)) return false;
+        if (!p->no_negative_zero.test(e.result)) {
+          if (may_have_negative_zero(sum)) return false;
+          p->no_negative_zero.set(e.result);
+        }
+        return n.kind->add_to(n, gradient, sum);
+      }
+    Tensor first;
+    if (!n.kind->add_to(n, gradient, first)) return false;
+    add(e, first);
+    p = pending_of(*e.node);
+    if (p && p->pass == this) p->made.set(e.result);
+    return true;
   }
   /// From each of `outputs` with its gradient.
   void run(const std::vector<Tensor>& outputs, const std::vector<Tensor>& gradient) {
@@ -208,6 +233,7 @@ class BackwardPass {
     step(*p->node, p->gradient.data());
     running_ = nullptr;
     p->gradient.clear();
+    p->made = p->no_negative_zero = {};
     release(p->node);
     spare_.push_back(p);
   }
@@ -226,6 +252,10 @@ class BackwardPass {
       TT_THROW(Error(Text("tt::backward: the graph was freed by an earlier backward: ") << n.name
                      << " has nothing left of what it saved. Pass retain_graph = true there?" << n.where));
     const bool again = retain_ || leaf || (n.kind->in_parts && n.kind->in_parts(n, in));
+    if (!add_in_place(n, in[0])) apply(n, in);
+    if (!again) n.released = n.kind->release_saved(n);
+  }
+  void apply(TapeNode& n, Tensor* in) {
     SmallVec<Tensor, few_arguments> out(n.edges);
     n.kind->apply(n, in, out.data(), taped_);
     if (anomaly_detection()) check_numbers(n, out.data());
@@ -238,7 +268,6 @@ class BackwardPass {
         }
       add(n.edge[k], out[k]);
     }
-    if (!again) n.released = n.kind->release_saved(n);
   }
   void run_hooks(const TapeNode& n, Tensor* in) const {
     const std::vector<Hook> hooks = *n.hooks;  // which they may change

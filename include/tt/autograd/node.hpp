@@ -26,6 +26,7 @@ struct TapeNodeKind {
   void (*keep_tangent)(TapeNode&, int result, const Tensor&) = nullptr;  ///< of a node that has saved that result: see dual.hpp
   bool (*in_parts)(TapeNode&, const Tensor* in) = nullptr;  ///< a compiled program: will other results have gradients in a backward of their own?
   bool (*hides)(const TapeNode&, const Tensor* in, int result) = nullptr;  ///< a compiled program: does a result that has a gradient hang on this one, which the tape does not see?
+  bool (*add_to)(TapeNode&, const Tensor& in, Tensor& sum) = nullptr;  ///< a view: adds `in` to the elements of `sum` that it shows; undefined: to zeros. False: nothing was done
 };
 
 struct Edge {

@@ -102,6 +102,7 @@ inline bool release_all(std::vector<SavedTensor>& saved) {
   for (SavedTensor& s : saved) any = std::exchange(s.tensor, Tensor()).defined() || any;
   return any;
 }
+inline bool add_view_to(TapeNode& base, const Tensor& in, Tensor& sum);
 inline const TapeNodeKind function_kind{
     &apply_function, &release_function,
     [](TapeNode* n) {
@@ -115,7 +116,8 @@ inline const TapeNodeKind function_kind{
       auto& n = static_cast<FunctionNode&>(base);
       if (!n.keeps_results) return;
       if (PackedArgument& kept = n.saved()[n.arguments + result]; kept.form != PackedArgument::Form::shape) kept.keep_tangent(from);
-    }};
+    },
+    nullptr, nullptr, &add_view_to};
 inline FunctionNode* make_function_node(const Call& c, int saved, int extents) {
   const int attributes = c.attrs().size();
   auto* n = ::new (tt::detail::CachingAllocator::get().allocate(FunctionNode::bytes(saved, c.arguments, attributes, extents))) FunctionNode;
@@ -306,6 +308,49 @@ inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) 
   attributes.value.append(n.attribute(), n.attributes);
   const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
   run_derivative(n, f, taped ? f.function->shared_from_this() : nullptr, saved, in, out, taped);
+}
+/// Is an element -0? Also said of what is not looked at, on devices and where elements do not lie dense.
+inline bool may_have_negative_zero(const Tensor& t) {
+  if (!is_host(t.device()) || !t.is_contiguous()) return true;
+  const auto among = [&]<class Bits>(Bits zero) {
+    constexpr std::int64_t block = 4096;  // a loop of vectors for each
+    const auto* const x = reinterpret_cast<const Bits*>(t.impl().data);
+    for (std::int64_t begin = 0; begin < t.impl().numel; begin += block) {
+      const std::int64_t end = std::min(begin + block, t.impl().numel);
+      Bits found = 0;
+      for (std::int64_t k = begin; k < end; ++k) found |= static_cast<Bits>(x[k] == zero);
+      if (found) return true;
+    }
+    return false;
+  };
+  switch (size_of(t.dtype())) {
+    case 2: return among(std::uint16_t{0x8000});
+    case 4: return among(std::uint32_t{1} << 31);
+    default: return among(std::uint64_t{1} << 63);
+  }
+}
+/// See TapeNodeKind::add_to. Zeros are made for large gradients only: of small ones the derivative's program is one call, and this three.
+inline bool add_view_to(TapeNode& base, const Tensor& in, Tensor& sum) {
+  auto& n = static_cast<FunctionNode&>(base);
+  if (!n.op->is_view || n.arguments != 1) return false;
+  constexpr std::int64_t large = 1 << 14;
+  const SavedArguments saved(n.saved(), n.extent(), n.saved_count(), n.own_edge(), 0);
+  const tt::detail::TensorImpl& of = saved[0].impl();
+  if (in.impl().numel >= of.numel || in.dtype() != of.dtype) return false;
+  if (sum.defined() ? !(sum.impl().shape == of.shape) || sum.dtype() != in.dtype() : of.numel < large) return false;
+  Attributes attributes;
+  attributes.value.append(n.attribute(), n.attributes);
+  Tensor whole = sum.defined() ? sum : zeros(of.shape, {.dtype = in.dtype(), .device = in.device()});
+  const Tensor* const argument = &whole;
+  Tensor part = tt::detail::call_operator(*n.op, &argument, 1, attributes, n.where).detach();
+  if (part.impl().storage != whole.impl().storage || !(part.impl().shape == in.impl().shape) || part.dtype() != in.dtype() || tt::detail::has_repeats(part.impl())) return false;
+  if (sum.defined()) {
+    part.add_(in, n.where);
+  } else {
+    part.copy_(in, n.where);
+    sum = whole;
+  }
+  return true;
 }
 inline const TapeNodeKind wide_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {

@@ -38,7 +38,7 @@ Tensor div(const detail::TensorOperand& x, const detail::TensorOperand& y, std::
   const bool down = detail::number_of_choice("trunc|floor", rounding_mode, "div", "rounding_mode", at) == 1;
   const Tensor a = detail::number_of(x), b = y.beside(a);
   if (down) return floor_divide(a, b, at);
-  if (is_floating(promote(a.dtype(), b.dtype()))) return tt::trunc(tt::div(a, b, at), at);
+  if (is_floating(promote(a.dtype(), b.dtype()))) return call<TruncDivide>(at, a, b);
   return floor_divide(a - tt::fmod(a, b, at), b, at);
 }
 template <class = void>

@@ -24,6 +24,7 @@ struct Scatter {
     bool include_self = true;
   };
   static constexpr OpInfo info{.name = "_scatter", .arguments = "input, .dim, index, src"};
+  static constexpr bool is_linear = true;  // of those that are differentiated, see below
   static constexpr Batching batching = Batching::along_dim;
   static Sym like(const Sym& x, const Sym& index, const Sym& src, const Options&) { return like_written(x, src, index.shape(), info.name); }
   static void kernel(Call& c, const Options& o) {

@@ -77,6 +77,7 @@ struct IndexAdd {
 struct IndexCopy {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "_index_copy", .arguments = "input, .dim, index, source"};
+  static constexpr bool is_linear = true;  // of places that are written twice the last tangent stays, as the last value does; the gradient goes to each, as PyTorch's
   static constexpr Batching batching = Batching::shared_index;
   static Sym like(const Sym& x, const Sym& index, const Sym& source, const Options& o) {
     return like_written(x, source, with_size_along(x, o.dim, index.shape().size(), info.name).shape(), info.name);

@@ -127,7 +127,7 @@ struct PinvDerivative {
 template <class = void>
 struct Ldl {
   using Options = CheckErrors;
-  static constexpr RefusedGradient refused{"_linalg_ldl_factor_by_a", "linalg.ldl_factor has no derivative"};
+  static constexpr RefusedGradient refused{"_linalg_ldl_factor_by_a", "linalg.ldl_factor has no derivative, as in PyTorch"};
   static constexpr bool keeps_values = true;
   static constexpr OpInfo info{.name = "_linalg_ldl_factor", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
@@ -161,7 +161,7 @@ struct Ldl {
 template <class = void>
 struct LdlSolve {
   using Options = NoOptions;
-  static constexpr RefusedGradient refused{"_linalg_ldl_solve_by_factors", "linalg.ldl_solve has no derivative by the factors"};
+  static constexpr RefusedGradient refused{"_linalg_ldl_solve_by_factors", "linalg.ldl_solve has no derivative by the factors, as in PyTorch"};
   static constexpr bool keeps_values = true;
   static constexpr OpInfo info{.name = "_linalg_ldl_solve", .arguments = "LD, pivots, B"};
   static constexpr Batching batching = Batching::in_front;
@@ -202,7 +202,7 @@ struct LdlSolve {
 template <class = void>
 struct Geqrf {
   using Options = NoOptions;
-  static constexpr RefusedGradient refused{"_geqrf_by_a", "geqrf has no derivative"};
+  static constexpr RefusedGradient refused{"_geqrf_by_a", "geqrf has no derivative, as in PyTorch"};
   static constexpr bool keeps_values = true;
   static constexpr OpInfo info{.name = "_geqrf", .arguments = "A"};
   struct Like {

@@ -1,6 +1,7 @@
 // Operators with kernels of LAPACK: a factorisation each, with its derivative. What is made of them: linalg_inl.hpp.
 #pragma once
 #include "tt/dispatch/linalg_matrices.hpp"
+#include "tt/dispatch/no_derivative_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -186,12 +187,15 @@ struct Cholesky {
   }
 };
 /// Q and R of the first min(m, n) columns, or of all m.
+inline std::pair<Extent, Extent> last_two(const Tensor& t) { return {t.impl().shape.code[t.dim() - 2], t.impl().shape.code[t.dim() - 1]}; }
+inline std::pair<Extent, Extent> last_two(const Sym& x) { return {x.shape()[x.shape().rank - 2], x.shape()[x.shape().rank - 1]}; }
 template <class = void>
 struct Qr {
   struct Options {
     bool complete = false;
   };
   static constexpr OpInfo info{.name = "_linalg_qr", .arguments = "A"};
+  static constexpr RefusedGradient refused{"_linalg_qr_by_a", "linalg.qr has no derivative of complete factors of more rows than columns, as in PyTorch"};
   static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   struct Like {
@@ -229,11 +233,12 @@ struct Qr {
     });
   }
   /// Of full columns (m >= n): (gQ + Q sym(M)) R^-T with M = R gR^T - gQ^T Q (Walter and Lehmann, 2010).
-  static void derivative(const auto& s, const Options&) {
+  static void derivative(const auto& s, const Options& o) {
     const auto &q = s.result[0], &r = s.result[1];
     using X = std::remove_cvref_t<decltype(q)>;
-    if constexpr (std::is_same_v<X, Tensor>)
-      if (r.size(-1) != r.size(-2) || q.size(-1) != r.size(-1)) TT_THROW(Error(Text("tt::backward: linalg.qr: of more rows than columns, reduced factors have a derivative." ) << s.at));
+    const auto [rows, columns] = last_two(r);
+    const bool known = rows.is_constant() && columns.is_constant();
+    if (rows != columns && (known || o.complete)) return refuse<Qr>(s, 0);  // reduced factors of sizes that are open are taken to be those of full columns
     const X mr = s.gradient[1].defined() ? X(tt::matmul(r, transposed(s.gradient[1]))) : X(tt::matmul(transposed(q), q) * 0.0);
     const X m = s.gradient[0].defined() ? X(mr - tt::matmul(transposed(s.gradient[0]), q)) : mr;
     const auto lower = call_with<Triangle<true>>(s.at, {0}, m), strict = call_with<Triangle<true>>(s.at, {-1}, m);

@@ -91,10 +91,10 @@ MinMaxResult extreme_along(const Tensor& x, int dim, bool keepdim, SourceLine at
 }  // namespace detail
 /// torch.max, torch.min: of all elements; along one axis the first of the largest, to which the gradient goes, with its place; of two
 /// Tensors as maximum, minimum.
-template <class = void> Tensor max(const Tensor& x, SourceLine at = here()) { return amax(x, Axes(), false, at); }
+template <class = void> Tensor max(const Tensor& x, SourceLine at = here()) { return call_with<ExtremeOfAll<Op::amax>>(at, {}, x); }
 template <class = void> MinMaxResult max(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here()) { return detail::extreme_along<Op::amax>(x, dim, keepdim, at); }
 template <class = void> Tensor max(const Tensor& x, const Tensor& other, SourceLine at = here()) { return maximum(x, other, at); }
-template <class = void> Tensor min(const Tensor& x, SourceLine at = here()) { return amin(x, Axes(), false, at); }
+template <class = void> Tensor min(const Tensor& x, SourceLine at = here()) { return call_with<ExtremeOfAll<Op::amin>>(at, {}, x); }
 template <class = void> MinMaxResult min(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here()) { return detail::extreme_along<Op::amin>(x, dim, keepdim, at); }
 template <class = void> Tensor min(const Tensor& x, const Tensor& other, SourceLine at = here()) { return minimum(x, other, at); }
 

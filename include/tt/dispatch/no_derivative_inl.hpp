@@ -18,7 +18,7 @@ struct NoDerivative {
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& x, const Sym&, const NoOptions&) { return x; }
   static void kernel(Call& c, const Options&) {
-    if (!c[0].is_meta()) TT_THROW(Error(Text("tt::backward: ") << F::refused.says << ", as in PyTorch. Use detach()?" << c.at));
+    if (!c[0].is_meta()) TT_THROW(Error(Text("tt::backward: ") << F::refused.says << ". Use detach()?" << c.at));
     c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   }
   /// It is a function of the gradient: forward mode asks for what follows from that.

@@ -260,6 +260,9 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
 }
 TT_LAZY_DEFINITION Tensor lp_pool(const Tensor& x, int axes, double p, const IntList& kernel_size, const IntList& stride, bool ceil_mode, SourceLine at) {
   if (p == 0) TT_THROW(Error(Text("tt::lp_pool: norm_type is 0. Another number?") << at));
+  const Tensor size = std::isinf(p) ? tt::abs(x, at) : x;
+  if (p == INFINITY) return max_pool(size, axes, kernel_size, {stride, {0}, {1}, ceil_mode}, at);
+  if (p == -INFINITY) return -max_pool(-size, axes, kernel_size, {stride, {0}, {1}, ceil_mode}, at);
   double n = 1;
   for (int k = 0; k < axes; ++k) n *= static_cast<double>(detail::each_axis(kernel_size, k, 1));
   const auto power = [&](const Tensor& t, double by) { return by == 2 ? t * t : by == 0.5 ? tt::sqrt(t, at) : by == 1 ? t : tt::pow(t, by, at); };

@@ -66,11 +66,17 @@ class RecentTable {
     // One that two threads count once does no harm, and a locked add takes 5 ns; but a thread that was held up takes none back.
     if (finds_.load(std::memory_order_relaxed) <= now) finds_.store(now + 1, std::memory_order_relaxed);
     for (const std::uint64_t hash : hashes)
-      for (Node* n = bucket_[hash % Most].load(std::memory_order_acquire); n; n = n->next.load(std::memory_order_acquire))
-        if (n->hash == hash && fits(*n->entry)) {
-          n->used.store(now, std::memory_order_relaxed);
-          return n->entry.get();
-        }
+      if (Entry* e = find_again(hash, fits)) return e;
+    return nullptr;
+  }
+  /// By another hash, of whoever has looked already: a use is counted once.
+  template <class Fits>
+  Entry* find_again(std::uint64_t hash, const Fits& fits) {
+    for (Node* n = bucket_[hash % Most].load(std::memory_order_acquire); n; n = n->next.load(std::memory_order_acquire))
+      if (n->hash == hash && fits(*n->entry)) {
+        n->used.store(finds_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        return n->entry.get();
+      }
     return nullptr;
   }
   /// The newest entry that fits, wherever its hash put it. While reading.

@@ -311,7 +311,7 @@ struct AiryAi {
 };
 struct Zeta {
   static constexpr const char* name = "_special_zeta";
-  static constexpr RefusedGradient refused{"_special_zeta_by_x", "special_zeta has no derivative by its first argument"};
+  static constexpr RefusedGradient refused{"_special_zeta_by_x", "special_zeta has no derivative by its first argument, as in PyTorch"};
   static double of(double x, double q) { return hurwitz_zeta(x, q); }
   static void derivative(const auto& s) {
     const auto& x = s.argument[0];
@@ -322,7 +322,7 @@ struct Zeta {
 template <bool Upper>
 struct IncompleteGamma {
   static constexpr const char* name = Upper ? "_igammac" : "_igamma";
-  static constexpr RefusedGradient refused = Upper ? RefusedGradient{"_igammac_by_a", "igammac has no derivative by its first argument"} : RefusedGradient{"_igamma_by_a", "igamma has no derivative by its first argument"};
+  static constexpr RefusedGradient refused = Upper ? RefusedGradient{"_igammac_by_a", "igammac has no derivative by its first argument, as in PyTorch"} : RefusedGradient{"_igamma_by_a", "igamma has no derivative by its first argument, as in PyTorch"};
   static double of(double a, double x) { return incomplete_gamma(a, x, Upper); }
   static void derivative(const auto& s) {
     const auto &a = s.argument[0], &x = s.argument[1];

@@ -23,6 +23,17 @@ inline Attributes attributes_of(const Graph& g, const Node& n, const SymbolValue
   a.value.append(words.begin(), words.size());
   return a;
 }
+/// A Tensor as a node shows it: reshaped, permuted or cut, where it lies if it can be shown there.
+inline Tensor shown(const Tensor& t, const Graph& g, const Node& n, const SymbolValues& symbols) {
+  IntList to;
+  const auto p = n.op == Op::permute ? g.attributes<PermuteAttribute>(n) : PermuteAttribute();
+  for (int k = 0; k < n.shape.rank; ++k) to.push_back(n.op == Op::permute ? p.axis[k] : n.shape[k].value(symbols));
+  if (n.op == Op::permute) return t.permute(to, n.where);
+  if (n.op == Op::reshape) return t.reshape(to, n.where);
+  const auto s = g.attributes<SliceAttribute>(n);
+  const std::int64_t start = s.start.value(symbols), count = n.shape[s.axis].value(symbols);
+  return t.slice(s.axis, start, count == 0 ? start : start + (count - 1) * s.step + 1, s.step, n.where);
+}
 /// A result lies dense, in memory that no operand has.
 inline void make_own(Tensor& result, const Tensor* const* argument, int count) {
   result = result.contiguous();
@@ -164,7 +175,7 @@ class StepProgram final : public StepRunner {
     for (int into : graph_.donated) writes_ = writes_ || into >= 0;
     for (Steps::Step& s : steps_.step) {
       Functions f;
-      if (s.call < 0) f.fused = std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options);
+      if (s.call < 0 && s.view.empty()) f.fused = std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options);
       for (int r = 0; s.call >= 0 && r < graph_[s.call].def->region_count; ++r) f.regions.push_back(std::make_unique<const GraphFunction>(region_for(graph_, s, r), options));
       functions_.push_back(std::move(f));
     }
@@ -180,6 +191,7 @@ class StepProgram final : public StepRunner {
       SmallVec<Tensor, few_results> out(s.out.size());
       for (int v : s.in) in.push_back(&value[static_cast<std::size_t>(v)]);
       if (f.fused) f.fused->run(in.data(), symbols, out.data(), device);
+      else if (!s.view.empty()) out[0] = view(s, *in[0], symbols);
       else call(s, f.regions, in.data(), in.size(), symbols, out.data(), device);
       for (int k = 0; k < s.out.size(); ++k)
         if (s.out[k] >= 0) value[static_cast<std::size_t>(s.out[k])] = static_cast<Tensor&&>(out[k]);
@@ -191,7 +203,7 @@ class StepProgram final : public StepRunner {
     for (int t = 0; t < steps_.step.size(); ++t) {
       const Functions& own = functions_[static_cast<std::size_t>(t)];
       if (own.fused) f(own.fused.get(), nullptr);
-      else f(nullptr, graph_[steps_.step[t].call].def->info.name);
+      else if (steps_.step[t].view.empty()) f(nullptr, graph_[steps_.step[t].call].def->info.name);
       for (const auto& region : own.regions) region->each_step(f);
     }
   }
@@ -222,6 +234,12 @@ class StepProgram final : public StepRunner {
     return on_devices_.program.compare_exchange_strong(p, fresh.get(), std::memory_order_acq_rel) ? *fresh.release() : *p;
   }
 
+  Tensor view(const Steps::Step& s, Tensor t, const SymbolValues& symbols) const {
+    const PauseCapture pause;
+    const ExcludeKeys below{DispatchKey::autograd};
+    for (int k = s.view.size() - 1; k >= 0; --k) t = shown(t, graph_, graph_[s.view[k]], symbols);
+    return s.dense ? t.contiguous() : t;
+  }
   void call(const Steps::Step& s, const Regions& regions, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result, Device device) const {
     const PauseCapture pause;
     const ExcludeKeys below{DispatchKey::autograd};

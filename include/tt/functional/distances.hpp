@@ -63,7 +63,8 @@ struct CosineSimilarity {
     const unsigned axis = detail::axis_bits(both, o.dim, info.name);
     const Sym a = detail::expanded(ra, both.shape()), b = detail::expanded(rb, both.shape());
     const Sym na = detail::norm(a, 2, axis, true, info.name), nb = detail::norm(b, 2, axis, true, info.name);
-    return detail::reduce<Op::sum>(a / tt::where(na < o.eps, o.eps, na) * (b / tt::where(nb < o.eps, o.eps, nb)), axis, false);
+    const auto bounded = [&](const Sym& n) { return tt::where(n < o.eps, o.eps + tt::call<Tangent>(here(), n), n); };  // with the gradient of the norm, as in PyTorch
+    return detail::reduce<Op::sum>(a / bounded(na) * (b / bounded(nb)), axis, false);
   }
 };
 struct PairwiseDistance {

@@ -92,12 +92,12 @@ constexpr void need_elements(const Sym& x, unsigned axes, const char* op) {
     else if (const Failure none{.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k}; e == Extent(0)) x.graph->fail(none);
     else if (!e.is_constant() && std::is_constant_evaluated()) x.graph->needed.push_back({e, 1, x.graph->located(none)});
 }
-/// amax or amin over axes; bool as numbers.
+/// amax or amin over axes; bool as numbers. `bits`: where its gradient goes, see graph/node.hpp.
 template <Op K>
-constexpr Sym extreme(const Sym& x, unsigned axes, bool keepdim, const char* op) {
+constexpr Sym extreme(const Sym& x, unsigned axes, bool keepdim, const char* op, std::uint64_t bits = 0) {
   need_elements(x, axes, op);
   if (x.dtype() == DType::boolean) return reduce<K>(cast<std::int32_t>(x), axes, keepdim) != 0;
-  return reduce<K>(x, axes, keepdim);
+  return reduce<K>(x, axes, keepdim, bits);
 }
 /// The first place along one axis where x is `m`, or NaN.
 constexpr Sym place_of(const Sym& x, const Sym& m, unsigned axes, bool keepdim) {
@@ -187,6 +187,15 @@ struct Amin {
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::extreme<Op::amin>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
 };
 /// The first place of the maximum (minimum), or of the first NaN: along one axis, or of all axes among the elements in row-major order.
+/// max or min of all elements. As amax and amin, but the gradient of NaN goes to the NaN, where theirs is NaN everywhere.
+template <Op K>
+struct ExtremeOfAll {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = K == Op::amax ? "_max_of_all" : "_min_of_all", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options&) {
+    return detail::extreme<K>(x, (1u << x.shape().rank) - 1, false, K == Op::amax ? "max" : "min", gradient_to_nan);
+  }
+};
 template <Op K>
 struct ArgExtreme {
   struct Options {

@@ -233,6 +233,7 @@ constexpr void make_named_def(OpDef& d) {
       }
     }
     if constexpr (requires { F::may_share; }) d.may_share = F::may_share;
+    if constexpr (requires { F::is_linear; }) d.is_linear = F::is_linear;
     if constexpr (requires { typename F::CheckPlaces; }) d.check_places = [] { return has_own_host_kernel<F>() ? &op_def<typename F::CheckPlaces> : nullptr; };
     if constexpr (has_kernel<F> && has_derivative_record<F>) {
       d.has_rule = true;

@@ -3,7 +3,7 @@
 //   Vec<int> d = gradients(g, loss, {w, b});
 // Order, so that eager and fused training agree bit for bit: what one op contributes to one operand
 // is summed first, then the uses of a value in reverse program order.
-// Rules follow PyTorch: min and max share evenly where equal, amax and amin over all that are equal (of NaN it is NaN),
+// Rules follow PyTorch: min and max share evenly where equal, amax and amin over all that are equal (of NaN it is NaN, over all axes of the NaN),
 // nothing flows into integers.
 #pragma once
 #include "tt/graph/transform.hpp"
@@ -166,16 +166,16 @@ constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: 
     d = g.slice(d, s.axis, length - 1, length, -1);
     s = {s.axis, s.start + (length - 1) * Extent(s.step), -s.step};
   }
-  const auto put = [&](Extent start, Extent n) {
-    if (known) return padded(g, d, s.axis, start.code, n);
-    Shape all = g[d].shape;
-    all.set(s.axis, n);
-    return g.pad(d, {{s.axis, s.axis}, {start, 0}}, all);
+  const auto put = [&](int value, int axis, Extent start, Extent n) {
+    if (known && start.is_constant()) return padded(g, value, axis, start.code, n);
+    Shape all = g[value].shape;
+    all.set(axis, n);
+    return g.pad(value, {{axis, axis}, {start, 0}}, all);
   };
-  if (s.step == 1) return put(s.start, to[s.axis]);
+  if (s.step == 1) return put(d, s.axis, s.start, to[s.axis]);
   // One place in every `step` is taken: a further axis behind the cut one, then cut to size.
   const Extent step = s.step, groups = floor_div(to[s.axis] + (step - 1), step), first = floor_div(s.start, step);
-  const int rows = put(first, groups);
+  const int rows = put(d, s.axis, first, groups);
   Shape wide = from;
   wide.set(s.axis, groups * step);
   Shape split = from;
@@ -184,10 +184,28 @@ constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: 
   const int axis = further_axis(from, s.axis) + 1;
   Shape column = split;
   column.set(axis, 1);
-  const int hit = g.elementwise(
-      Op::eq, {index_along(g, split, axis), g.extent(DType::i64, s.start - first * step)});
-  const int spread = g.where_(hit, g.reshape(rows, column), g.constant(g[d].dtype, 0));
+  const int spread = put(g.reshape(rows, column), axis, s.start - first * step, step);
   return g.slice(g.reshape(spread, wide), s.axis, 0, to[s.axis], 1);
+}
+
+/// Which elements are the result of amax or amin, node `i`?
+constexpr int that_are(Graph& g, const Node& n, int i) {
+  const int a = n.operand[0], equal = g.elementwise(Op::eq, {a, i});
+  return is_floating(n.dtype) && (n.bits & (gradient_to_first | gradient_to_nan)) ? g.elementwise(Op::logical_or, {equal, g.elementwise(Op::ne, {a, a})}) : equal;
+}
+/// How many elements are the result of amax or amin, node `i`; of what was reduced before, all of those.
+constexpr int count_of_equals(Graph& g, int i) {
+  const Node n = g[i];
+  const auto before = [&](const auto& self, int k) -> int {  // of each element: -1 for one
+    const Node o = g[k];
+    if (o.op == Op::reshape) {
+      const int of = self(self, o.operand[0]);
+      return of < 0 ? -1 : g.reshape(of, o.shape);
+    }
+    return o.op == n.op && (o.bits & reduced_further) ? count_of_equals(g, k) : -1;
+  };
+  const int hit = that_are(g, n, i), each = before(before, n.operand[0]);
+  return reduce<Op::sum>(g, each < 0 ? g.cast(hit, n.dtype) : g.where_(hit, each, g.constant(n.dtype, 0)), static_cast<unsigned>(n.attribute));
 }
 
 /// The adjoint of amax or amin, node `i`, for the first of equals: the least number, in row-major order, of those that are it.
@@ -195,6 +213,7 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
   const int a = n.operand[0];
   const Shape s = g[a].shape;  // a copy: nodes may move
   const auto axes = static_cast<unsigned>(n.attribute);
+  const auto number = [&](std::int64_t v) { return g.constant(n.dtype, static_cast<double>(v)); };
   int place = -1;
   Extent behind = 1;
   for (int k = s.rank - 1; k >= 0; --k) {
@@ -203,9 +222,9 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
     place = place < 0 ? along : g.add(g.mul(along, g.extent(DType::i64, behind)), place);
     behind = behind * s[k];
   }
-  int hit = g.elementwise(Op::eq, {a, i});
-  if (is_floating(n.dtype)) hit = g.elementwise(Op::logical_or, {hit, g.elementwise(Op::ne, {a, a})});  // of NaN to the first NaN
-  const int first = reduce<Op::amin>(g, g.where_(hit, place, g.extent(DType::i64, behind)), axes);
+  const bool few = behind.is_constant() && behind.code <= 1 << 24;  // exact as numbers of the values' dtype, which is no narrow one: no wider ones beside the values
+  if (few) place = g.cast(place, n.dtype);
+  const int first = reduce<Op::amin>(g, g.where_(that_are(g, n, i), place, few ? number(behind.code) : g.extent(DType::i64, behind)), axes);
   return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
 }
 
@@ -285,13 +304,16 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
     case Op::take: g.fail({.mistake = Mistake::not_differentiable, .op = "take"}); break;  // takes are made after differentiation
     case Op::sum: out[0] = g.broadcast_to(d, g[a].shape); break;
     case Op::amax: case Op::amin: {
-      if (n.bits == gradient_to_first) {
+      if (n.bits & gradient_to_first) {
         out[0] = of_the_first(g, n, i, d);
         break;
       }
-      const int hit = g.elementwise(Op::eq, {a, i});
-      const int count = reduce<Op::sum>(g, g.cast(hit, n.dtype),
-                                 static_cast<unsigned>(n.attribute));
+      const int hit = that_are(g, n, i);
+      if (n.bits & reduced_further) {  // d is divided
+        out[0] = g.where_(hit, d, g.where_(g.elementwise(Op::eq, {d, d}), number(0), d));
+        break;
+      }
+      const int count = count_of_equals(g, i);
       out[0] = g.where_(hit, g.div(d, count), g.div(number(0), count));  // NaN where nothing is equal: of NaN
       break;
     }

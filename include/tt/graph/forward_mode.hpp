@@ -50,6 +50,12 @@ constexpr int tangent_of(Graph& g, int i, const Vec<int>& tangents) {
     }
     default: break;
   }
+  if (is_external(n) && n.def->is_linear) {
+    Vec<int> operands = copied(g.operands(n));
+    for (int k = 0; k < operands.size(); ++k)
+      if (is_floating(g[operands[k]].dtype)) operands[k] = or_zero(k);
+    return again(g, g, n, operands);
+  }
   if (!is_elementwise(n.op) || is_external(n)) return transposed_rule(g, i, tangents);
   int total = -1;
   for (int k = 0; k < tangents.size(); ++k) {

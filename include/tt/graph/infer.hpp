@@ -418,18 +418,18 @@ constexpr int Graph::reduce(Op op, int a, unsigned axes, std::uint64_t bits) {
   int begin = end;
   while (begin > 0 && ((axes >> (begin - 1) & 1) || s[begin - 1] == Extent(1))) --begin;
   while (begin < end && s[begin] == Extent(1)) ++begin;
+  const unsigned rest = axes & ((1u << begin) - 1);
+  const std::uint64_t first_bits = rest && op != Op::sum ? bits | reduced_further : bits;
   if (begin < end && !(begin == s.rank - 1)) {
     Shape flat;
     for (int k = 0; k < begin; ++k) flat.push_back(s[k]);
     flat.push_back(s.count(begin, end));
     Shape keep_rest = s;
     for (int k = begin; k < s.rank; ++k) keep_rest.set(k, 1);
-    const int r = reduce(op, reshape(a, flat), 1u << begin, bits);
-    const unsigned rest = axes & ((1u << begin) - 1);
-    return reduce(op, reshape(r, keep_rest), rest, bits);
+    return reduce(op, reshape(reduce(op, reshape(a, flat), 1u << begin, first_bits), keep_rest), rest, bits);
   }
   if (begin < end && axes != 1u << begin)
-    return reduce(op, reduce(op, a, 1u << begin, bits), axes & ~(1u << begin), bits);
+    return reduce(op, reduce(op, a, 1u << begin, first_bits), rest, bits);
   if (begin == end && end < s.rank) {  // drop trailing ones, put them back after
     Shape cut;
     for (int k = 0; k < end; ++k) cut.push_back(s[k]);

@@ -102,6 +102,7 @@ struct OpDef {
   /// checks the places and gives them as i64, from the beginning; null where another kernel has replaced the op's. See plan/take_calls.hpp.
   const OpDef* (*check_places)() = nullptr;
   bool may_share = false;              ///< of an op with a kernel: its result may be an operand
+  bool is_linear = false;              ///< of an op with a kernel: in its floating operands together. Its tangent is what it gives for their tangents
   /// Does a result hang on an operand, as far as derivatives go? Null: each on all of them.
   bool (*flows)(const OpDef&, int result, int operand) = nullptr;
   int optional = 0, results = 1;       ///< so many of the last operands may be left out
@@ -232,9 +233,11 @@ constexpr double decode(DType dtype, std::uint64_t bits) {
   }
 }
 
-/// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly.
+/// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly; of NaN it goes to the NaN, and is not NaN everywhere;
+/// it is reduced further, so what reduces it divides among the equals of both.
+inline constexpr std::uint64_t gradient_to_first = 1, gradient_to_nan = 4, reduced_further = 8;
 /// Of a reduction down columns, made by normalize: it stands for one along rows that lie across memory, and sums in their order.
-inline constexpr std::uint64_t gradient_to_first = 1, in_row_order = 2;
+inline constexpr std::uint64_t in_row_order = 2;
 /// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that lays
 /// out what lies across its reader's rows.
 inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;

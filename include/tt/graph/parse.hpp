@@ -445,6 +445,8 @@ class GraphParser {
         while (at_digit()) n.attribute |= std::int64_t{1} << number(max_rank - 1, "an axis");
         if (accept("in a row's order")) n.bits |= in_row_order;
         if (accept("gradient to the first")) n.bits |= gradient_to_first;
+        if (accept("gradient to NaN")) n.bits |= gradient_to_nan;
+        if (accept("reduced further")) n.bits |= reduced_further;
         return;
       case Op::call:
         if (!def) {

@@ -182,6 +182,8 @@ constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
         if (n.attribute >> k & 1) t << ' ' << k;
       if (n.bits & in_row_order) t << " in a row's order";
       if (n.bits & gradient_to_first) t << " gradient to the first";
+      if (n.bits & gradient_to_nan) t << " gradient to NaN";
+      if (n.bits & reduced_further) t << " reduced further";
       return;
     case Op::call:
       if (is_named(n)) write_options(t, g, n);

@@ -62,11 +62,11 @@ struct CompiledState {
   const BitSet* fixed(const Arguments& a) const { return parameters_vary.load(std::memory_order_relaxed) ? &none_ : &a.parameters; }
   /// Of a call that no capture fits: have sizes changed that were taken for numbers? From now on they are none.
   TT_INLINE bool parameters_changed(const Arguments& a);
-  std::atomic<std::int64_t> calls_with_tangents = 0;  ///< that ran op by op
+  std::atomic<std::int64_t> calls_with_tangents = 0, calls_without_room = 0;  ///< that ran op by op
   std::atomic<std::int64_t> further_numbers = 0, further_sizes = 0;  ///< such calls
   TT_INLINE bool numbers_vary(const Guards& now);
-  /// Is a call that no capture fits to be recorded only, without one of its own?
-  bool records_only(const Guards& now) { return numbers_vary(now) || !(options.fullgraph || captures.has_room()); }
+  /// Is there no room for a capture? All others were in use lately: recording such calls would take longer than running them.
+  bool is_full() { return !(options.fullgraph || captures.has_room()); }
   /// The capture for these guards, made if there is none, and what its symbols are at this call; null: the function holds one more Tensor, or there is no more room.
   TT_INLINE Capture* capture(const Record& record, const Guards& now, const Arguments& argument, SymbolValues& values);
   /// One that waits to be filled: its reason is known.
@@ -106,7 +106,7 @@ TT_INLINE Capture* CompiledState::find(const Guards& now, SymbolValues& values) 
   if (Capture* c = captures.find(hash, [&](const Capture& o) { return o.guards.same(now) && !o.broken_guard(values); })) return c;
   const auto does = [&](const Capture& c) { return c.run.function && now.fits(c.guards, values) && !c.broken_guard(values); };
   std::atomic<std::uint64_t>& last = last_for_equal_[hash % (sizeof(last_for_equal_) / sizeof(last_for_equal_[0]))];
-  if (Capture* c = captures.find(last.load(std::memory_order_relaxed), does)) return c;
+  if (Capture* c = captures.find_again(last.load(std::memory_order_relaxed), does)) return c;
   Capture* const found = captures.find_any(does);
   if (found) last.store(found->guards.sizes.hash(), std::memory_order_relaxed);
   else values = now.sizes.values;
@@ -266,6 +266,7 @@ TT_INLINE Text CompiledState::explain() {
     t << "  " << captures.evicted() << " captures were dropped for others, " << captures.refused() << " were not kept: at most " << captures.most
       << " are\n";
   segments.explain(t);
+  if (const std::int64_t n = calls_without_room.load()) t << "  " << n << (n == 1 ? " call" : " calls") << " found no room for a capture and ran op by op\n";
   if (const std::int64_t n = calls_with_tangents.load()) t << "  " << n << (n == 1 ? " call" : " calls") << " with tangents of a tt::DualLevel ran op by op\n";
   const char* between = "  holds ";
   for (const Held* h = held.load(std::memory_order_acquire); h; h = h->next.load(std::memory_order_acquire)) {

@@ -173,7 +173,8 @@ class CompiledFunction {
         as_numbers = {};
         continue;
       }
-      if (!c && state_->records_only(now)) return argument.may_have_tangents ? op_by_op<R>(f, a...) : run_recorded<R>(f, argument, a...);
+      if (!c && state_->numbers_vary(now)) return argument.may_have_tangents ? op_by_op<R>(state_->calls_with_tangents, f, a...) : run_recorded<R>(f, argument, a...);
+      if (!c && state_->is_full()) return op_by_op<R>(state_->calls_without_room, f, a...);
       if (!c) c = capture(f, now, argument, sizes, a...);
       if (!c) continue;  // it holds one more Tensor, or there is no room any more
       if (!c->is_ready()) {
@@ -181,7 +182,7 @@ class CompiledFunction {
         continue;
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);
-      if (argument.may_have_tangents && !c->takes_duals()) return op_by_op<R>(f, a...);
+      if (argument.may_have_tangents && !c->takes_duals()) return op_by_op<R>(state_->calls_with_tangents, f, a...);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
       argument.add_constants(c->recording.constants);
       const bool plain = !now.on_tape() && !now.in_inference_mode();
@@ -209,10 +210,10 @@ class CompiledFunction {
     };
     return state_->capture(record, now, argument, sizes);
   }
-  /// Of duals, where no graph that runs whole is the function.
+  /// Of duals, where no graph that runs whole is the function, and of what has no room.
   template <class R, class Fn, class... A>
-  R op_by_op(const Fn& f, A&... a) const {
-    state_->calls_with_tangents.fetch_add(1, std::memory_order_relaxed);
+  R op_by_op(std::atomic<std::int64_t>& count, const Fn& f, A&... a) const {
+    count.fetch_add(1, std::memory_order_relaxed);
     return f(a...);
   }
   /// A function with graph breaks: on the arguments themselves, its ops recorded.

@@ -114,7 +114,9 @@ struct ReverseRows {
   template <class... A>
   auto operator()(const Tensor& y, const A&... a) const {
     const std::tuple<const A&...> all(a...);
-    const auto rows = vmap(AdjointOf<F, I...>{f}, over_first<A...>(0))(unit_vectors(y), a...);
+    VmapOptions options = over_first<A...>(0);
+    options.randomness = "same";  // f is the same at each row: only the adjoint differs
+    const auto rows = vmap(AdjointOf<F, I...>{f}, std::move(options))(unit_vectors(y), a...);
     std::size_t next = 0;
     const Tensor* const x[] = {&std::get<I>(all)...};
     return with_leaves(rows, [&](const Tensor& d) { return d.reshape(joined(y, *x[next++])); });

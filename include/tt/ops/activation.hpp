@@ -90,6 +90,11 @@ struct Elu {
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
     return where(x <= 0, alpha * expm1(where(x <= 0, x, 0)), x);
   }
+  /// Its own derivative is 0 at 0, as PyTorch's.
+  static constexpr auto derivative(auto x, auto alpha, auto, auto grad) {
+    const auto low = where(x < 0, x, 0);
+    return Gradients{where(x <= 0, grad * alpha * exp(low), grad), where(x <= 0, grad * expm1(low), 0)};
+  }
 };
 /// x where positive, else alpha * (e^x - 1).
 template <Value A, Operand S = double>
@@ -115,7 +120,7 @@ struct Hardswish {
     return x * (minimum(maximum(x + 3, 0), 6) / 6);
   }
   static constexpr auto derivative(auto x, auto, auto grad) {
-    return where(x <= -3, 0, where(x < 3, grad * (x / 3 + 0.5), grad));
+    return where(x <= -3, 0, where(x < 3, grad * (where(x > -3 && x < 3, x, 0) / 3 + 0.5), grad));
   }
 };
 /// x * clamp(x + 3, 0, 6) / 6, elementwise.

@@ -119,6 +119,12 @@ TT_ALWAYS_INLINE constexpr Called<FloorDivide, A, B> floor_divide(A&& a, B&& b, 
   return call<FloorDivide>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
+/// trunc(x / y), with a gradient of 0 where that of the quotient is infinite, too.
+struct TruncDivide {
+  static constexpr OpInfo info{.name = "_trunc_divide", .arity = 2, .max_ulp = 1};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto y) { return trunc(x / y); }
+  static constexpr auto derivative(auto x, auto y, auto, auto) { return Gradients{detail::zero_of(x), detail::zero_of(y)}; }
+};
 struct Fmod {
   static constexpr OpInfo info{.name = "fmod", .domain = Domain::number, .arity = 2, .of_bool = OfBool::integers};
 
@@ -126,7 +132,7 @@ struct Fmod {
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto y) {
     return detail::fmod<T>(x, y);
   }
-  static constexpr auto derivative(auto x, auto y, auto, auto grad) { return Gradients{grad, -grad * trunc(x / y)}; }
+  static constexpr auto derivative(auto x, auto y, auto, auto grad) { return Gradients{grad, -grad * call<TruncDivide>(SourceLine(), x, y)}; }
 };
 /// What division towards 0 leaves, with the sign of a, elementwise and exact. Of integers 0 where b is 0.
 template <class A, class B>

@@ -125,7 +125,7 @@ struct Atan2 {
     return where(x != x || y != y, x + y, detail::copy_sign<T>(turned, y));
   }
   static constexpr auto derivative(auto y, auto x, auto, auto grad) {
-    const auto square = y * y + x * x, over = where(square == 0, 0, grad / square);
+    const auto square = y * y + x * x, none = square == 0, over = where(none, 0, grad) / where(none, 1, square);
     return Gradients{over * x, -(over * y)};
   }
 };

@@ -118,7 +118,7 @@ struct IntegerPow {
   }
 };
 
-/// x^y with the special cases of C99: negative x with whole y, zeros, infinities, NaN. x^2 is x * x.
+/// x^y with the special cases of C99: negative x with whole y, zeros, infinities, NaN. x^2 is x * x, x^-1 is 1 / x, x^0.5 the square root.
 struct Pow {
   using of_integers = IntegerPow;
   static constexpr OpInfo info{
@@ -137,8 +137,12 @@ struct Pow {
       }
     };
     const auto odd = [=]() TT_LAMBDA_INLINE { return detail::odd_power<T>(x, y); };
+    const auto root = [=]() TT_LAMBDA_INLINE { return where(x == 0, 0, where(x == -infinity<T>, infinity<T>, sqrt(x))); };
+    const auto rarer = [=]() TT_LAMBDA_INLINE {
+      return detail::where_often(y == T(0.5), root, [=]() TT_LAMBDA_INLINE { return detail::where_often(y == -1, [=]() TT_LAMBDA_INLINE { return 1 / x; }, any); });
+    };
     return detail::where_often(
-        y == 2, [=]() TT_LAMBDA_INLINE { return x * x; }, [=]() TT_LAMBDA_INLINE { return detail::where_often(y == 1 || y == 3, odd, any); });
+        y == 2, [=]() TT_LAMBDA_INLINE { return x * x; }, [=]() TT_LAMBDA_INLINE { return detail::where_often(y == 1 || y == 3, odd, rarer); });
   }
   /// PyTorch's: no NaN from 0 * inf where y is 0, or where x is 0 and y >= 0.
   static constexpr auto derivative(auto a, auto b, auto y, auto grad);

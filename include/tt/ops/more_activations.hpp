@@ -57,7 +57,7 @@ struct Selu {
     return where(x > 0, 1.0507009873554804934 * x, alpha_scale * expm1(where(x > 0, 0, x)));
   }
   static constexpr auto derivative(auto x, auto, auto grad) {
-    return grad * where(x <= 0, alpha_scale * exp(where(x <= 0, x, 0)), 1.0507009873554804934);
+    return grad * where(x <= 0, alpha_scale * exp(where(x < 0, x, 0)), 1.0507009873554804934);
   }
 
  private:
@@ -77,7 +77,7 @@ struct Celu {
     return where(x > 0 || abs(ratio) < 0x1p-60, x, alpha * expm1(ratio));
   }
   static constexpr auto derivative(auto x, auto alpha, auto, auto grad) {
-    const auto ratio = where(x <= 0, x, 0) / alpha;
+    const auto ratio = where(x < 0, x, 0) / alpha;
     return Gradients{grad * where(x <= 0, exp(ratio), 1), grad * where(x <= 0, expm1(ratio) - ratio * exp(ratio), 0)};
   }
 };
@@ -179,6 +179,15 @@ struct Huber {
     return Gradients{where(d < delta, difference, far) * grad, where(d < delta, 0, d - delta) * grad};
   }
 };
+/// The gradient of BinaryLoss by p. What it gives to p is PyTorch's, too: 0 where p and t are both 0 or both 1.
+struct BinaryLossGradient {
+  static constexpr OpInfo info{.name = "_binary_cross_entropy_gradient", .arity = 3};
+  static TT_ALWAYS_INLINE constexpr auto body(auto p, auto t, auto grad) { return grad * (p - t) / maximum((1 - p) * p, 1e-12); }
+  static constexpr auto derivative(auto p, auto t, auto grad, auto, auto by) {
+    const auto room = maximum((1 - p) * p, 1e-12), low = p + 1e-12, high = 1 - p + 1e-12;
+    return Gradients{by * grad * ((p * p - 2 * p * t + t) / (low * low * (high * high))), -(by * grad) / room, by * (p - t) / room};
+  }
+};
 /// -(t log(p) + (1 - t) log(1 - p)) with logarithms of at least -100. The gradients are PyTorch's: that of p divides by p (1 - p), but by no less than 1e-12; that of t is the
 /// difference of the logarithms themselves.
 struct BinaryLoss {
@@ -187,7 +196,7 @@ struct BinaryLoss {
     return -(t * maximum(log(p), -100) + (1 - t) * maximum(log1p(-p), -100));
   }
   static constexpr auto derivative(auto p, auto t, auto, auto grad) {
-    return Gradients{grad * (p - t) / maximum((1 - p) * p, 1e-12), grad * (log1p(-p) - log(p))};
+    return Gradients{call<BinaryLossGradient>(SourceLine(), p, t, grad), grad * (log1p(-p) - log(p))};
   }
 };
 

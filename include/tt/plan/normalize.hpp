@@ -113,8 +113,11 @@ struct Normalizer {
     if (n.op == Op::reshape) return reshaped(n, o[0], as_windows[i]);
     if (n.op == Op::matmul) return product(n, o);
     if (is_elementwise(n.op) && n.op != Op::broadcast) return computed(n, o);
-    if (is_reduction(n.op) && transposed == Transposed::laid_out) o[0] = along_rows(o[0]);
-    return r.intern(n, g, o);
+    if (!is_reduction(n.op)) return r.intern(n, g, o);
+    if (transposed == Transposed::laid_out) o[0] = along_rows(o[0]);
+    Node reduction = n;
+    reduction.bits &= in_row_order;  // derivatives exist: where gradients go makes no other reduction
+    return r.intern(reduction, g, o);
   }
   constexpr void read_from_memory(const Node& n, Vec<int>& o) {
     for (int& id : o)  // other leaves have none

@@ -1,7 +1,7 @@
 // Steps: a function that holds ops with kernels of their own (sort, gather, a user's) as fused graphs and those calls between
 // them. A call runs as soon as all that it reads is there; other nodes are computed as late as they can be, so that few values
-// lie in memory between two graphs.
-//   const Steps s = cut_into_steps(graph);   for (const Steps::Step& step : s.step) step.call ? ... : ...
+// lie in memory between two graphs. A call reads inputs and results of earlier calls reshaped, permuted or cut where they lie.
+//   const Steps s = cut_into_steps(graph);   for (const Steps::Step& step : s.step) step.call >= 0 ? ... : !step.view.empty() ? ... : ...
 #pragma once
 #include "tt/graph/transform.hpp"
 
@@ -10,6 +10,8 @@ namespace tt {
 struct Steps {
   struct Step {
     Graph graph;         ///< fused, from the values `in` to the values `out`
+    Vec<int> view;       ///< or the value `in` reshaped, permuted and cut, as these nodes say, the last one first
+    bool dense = false;  ///< then: several calls read it, so it is contiguous
     int call = -1;       ///< or a node of the function that a kernel computes; `out` are all results of its op, -1: nobody reads it
     Vec<int> results;    ///< then: their nodes, -1 likewise
     Vec<int> in, out;
@@ -27,16 +29,17 @@ class StepCutter {
  public:
   explicit StepCutter(const Graph& g)
       : g_(g), live_(post_order(g, g.outputs)), calls_(find_calls(g, live_)), level_(g.size(), 0), value_(g.size(), -1),
-        free_(g.size(), 0), root_(g.size(), 0), node_(g.size(), -1), seen_at_(g.size(), -1) {
+        free_(g.size(), 0), root_(g.size(), 0), shows_(g.size(), -1), calls_that_read_(g.size(), 0), wanted_(g.size(), 0), read_(g.size(), 0), node_(g.size(), -1), seen_at_(g.size(), -1) {
     steps_.values = g.inputs.size();
     for (int k = 0; k < g.inputs.size(); ++k) value_[g.inputs[k]] = k;
   }
   Steps cut() {
     place();
     find_roots();
+    find_views();
     Vec<Vec<int>> nodes(last_ + 1, {}), calls(last_ + 1, {}), roots(last_ + 1, {});  // of each level
     for (int i : live_)
-      if (is_fused(i) && !free_[i]) nodes[level_[i]].push_back(i);
+      if (is_fused(i) && !free_[i] && wanted_[i]) nodes[level_[i]].push_back(i);
     for (int c = 0; c < calls_.first.size(); ++c) calls[level_[calls_.first[c]]].push_back(c);
     for (int i : live_)
       if (root_[i]) roots[level_[i]].push_back(i);
@@ -55,6 +58,9 @@ class StepCutter {
   Vec<int> level_, value_;
   Vec<char> free_;  ///< a repeated number: costs nothing, so every graph has its own
   Vec<char> root_;  ///< lies in memory, and a fused graph computes it
+  Vec<int> shows_;  ///< of a root that is a view of an input or of a call's result: that node, else -1
+  Vec<int> calls_that_read_;
+  Vec<char> wanted_, read_;  ///< computed by the fused graph of its level; read by that of a later one, or an output
   int last_ = 0;    ///< the level behind all calls
   Steps steps_;
   Vec<int> node_, seen_at_;  ///< in the graph of this level
@@ -112,6 +118,36 @@ class StepCutter {
       if (const int o = g_.outputs[k]; is_fused(o) && (is_own_output(k) || (!free_[o] && level_[o] < last_))) root_[o] = 1;
   }
 
+  bool is_view(int i) const {
+    const Op op = g_[i].op;
+    return op == Op::reshape || op == Op::permute || (op == Op::slice && g_.attributes<SliceAttribute>(g_[i]).step > 0);
+  }
+  /// Which roots calls alone read, as views; and which nodes fused graphs compute. Readers come before what they read.
+  void find_views() {
+    for (int k = 0; k < g_.outputs.size(); ++k) {
+      const int o = g_.outputs[k];
+      read_[o] = 1;
+      if (!is_own_output(k)) wanted_[o] = 1;
+    }
+    for (int t = live_.size() - 1; t >= 0; --t) {
+      const int i = live_[t];
+      if (calls_.call_of[i] >= 0)
+        for (int o : g_.operands(i)) ++calls_that_read_[o];
+      if (!is_fused(i)) continue;
+      if (root_[i] && !read_[i] && is_view(i)) {
+        int from = i;
+        while (is_fused(from) && is_view(from)) from = g_[from].operand[0];
+        if (!is_fused(from)) shows_[i] = from;
+      }
+      wanted_[i] = wanted_[i] || (root_[i] && shows_[i] < 0);
+      if (!wanted_[i]) continue;
+      for (int o : g_.operands(i)) {
+        if (level_[o] == level_[i] || free_[i]) wanted_[o] = 1;
+        else read_[o] = 1;
+      }
+    }
+  }
+
   /// What a node is in the graph of a step: itself if it was recorded there, or an input of it.
   int in_graph(Steps::Step& s, int i, int level) {
     if (seen_at_[i] == level) return node_[i];
@@ -137,6 +173,10 @@ class StepCutter {
       seen_at_[i] = level;
     }
     for (int i : roots) {
+      if (shows_[i] >= 0) {
+        add_view(i);
+        continue;
+      }
       s.graph.output(in_graph(s, i, level));
       s.out.push_back(value_[i] = steps_.values++);
     }
@@ -153,6 +193,14 @@ class StepCutter {
       s.out.push_back(steps_.values++);
     }
     if (!s.out.empty()) steps_.step.push_back(static_cast<Steps::Step&&>(s));
+  }
+  void add_view(int i) {
+    Steps::Step s;
+    for (int k = i; k != shows_[i]; k = g_[k].operand[0]) s.view.push_back(k);
+    s.dense = calls_that_read_[i] > 1;
+    s.in.push_back(value_[shows_[i]]);
+    s.out.push_back(value_[i] = steps_.values++);
+    steps_.step.push_back(static_cast<Steps::Step&&>(s));
   }
   void add_call(int c) {
     Steps::Step s;

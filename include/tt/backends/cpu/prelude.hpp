@@ -12,8 +12,9 @@ constexpr const char* c_head(bool has_fma) {
 #define FMA_f64(a, b, c) ((a) * (b) + (c))
 )";
 }
-inline constexpr const char* c_prelude = R"(#ifndef __clang__ /* gcc 12 makes no vectors of loops over columns that it has merged with those of the next row */
-#pragma GCC optimize ("no-loop-unroll-and-jam")
+inline constexpr const char* c_prelude = R"(#ifndef __clang__ /* gcc 12 makes no vectors of loops over columns that it has merged with those of the next row, and of those in which it has moved
+  one side of a choice, a logarithm, say, into a branch (sink, pre), or has taken the choices apart (thread-jumps) */
+#pragma GCC optimize ("no-loop-unroll-and-jam", "no-tree-sink", "no-tree-pre", "no-thread-jumps")
 #endif
 #define FN static inline __attribute__((always_inline))
 typedef unsigned char u8;
