@@ -554,7 +554,7 @@ TEST_CASE("retain_grad keeps the gradient of what is no leaf") {
   CHECK(numbers(x.grad()) == Numbers{11, 19});
 }
 TEST_CASE("what retain_grad keeps is behind all hooks, of the Tensor as it is then, summed, and may be set") {
-  const Tensor x = f32_leaf({1, 2});
+  Tensor x = f32_leaf({1, 2});
   Tensor h = x * 2;
   h.retain_grad();
   h.register_hook([](const Tensor& g) { return g * 10; });
@@ -572,6 +572,8 @@ TEST_CASE("what retain_grad keeps is behind all hooks, of the Tensor as it is th
   (second * second).sum().backward(Tensor(), false, true);
   CHECK(second.grad().requires_grad());
   CHECK(contains(message([&] { (x * 1).set_grad(Tensor()); }), "only leaves have a grad, and Tensors with retain_grad()"));
+  second.set_grad(Tensor());  // a gradient with a history holds what it is the gradient of, as in PyTorch
+  x.set_grad(Tensor());
 }
 TEST_CASE("what no gradient hangs on is not kept, and may change") {
   const Tensor x = f32_leaf({1, 2}), w = f32_leaf({3, 4});

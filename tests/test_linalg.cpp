@@ -172,6 +172,18 @@ TEST_CASE("singular matrices: the gradient of a determinant is what is left with
   CHECK(x.index({2, 0}).item() == 0.25);
 }
 
+TEST_CASE("the second derivative of singular values of a square matrix without full rank") {
+  if (!has_lapack()) return;
+  const Tensor x = tt::ones({2, 2}, DType::f64).requires_grad_(), w = tt::tensor(Numbers{1, 2, 3, 4}, DType::f64).reshape({2, 2});
+  const Tensor expected = tt::tensor(Numbers{-0.75, -0.25, 0.25, 0.75}, DType::f64).reshape({2, 2});  // PyTorch's
+  const auto largest = [](const Tensor& a) { return tt::linalg::svdvals(a)[0]; };
+  const Tensor g = tt::grad({largest(x)}, {x}, {}, true, true)[0];
+  CHECK(same(tt::grad({(g * w).sum()}, {x})[0], expected));
+  CHECK(same(tt::compile([](const Tensor& a, const Tensor& by) {
+    return tt::grad([](const Tensor& b, const Tensor& v) { return (tt::grad([](const Tensor& c) { return tt::linalg::svdvals(c)[0]; })(b) * v).sum(); })(a, by);
+  })(x.detach(), w), expected));
+}
+
 TEST_CASE("captured without a break, for other sizes too") {
   if (!has_lapack()) return;
   auto f = tt::compile([](const Tensor& a, const Tensor& b) { return tt::relu(tt::linalg::solve(a * 2, b)) + tt::linalg::slogdet(a).logabsdet; });

@@ -189,6 +189,8 @@ struct Cholesky {
 /// Q and R of the first min(m, n) columns, or of all m.
 inline std::pair<Extent, Extent> last_two(const Tensor& t) { return {t.impl().shape.code[t.dim() - 2], t.impl().shape.code[t.dim() - 1]}; }
 inline std::pair<Extent, Extent> last_two(const Sym& x) { return {x.shape()[x.shape().rank - 2], x.shape()[x.shape().rank - 1]}; }
+/// Not of symbols that may be equal.
+bool is_square(const auto& x) { return last_two(x).first == last_two(x).second; }
 template <class = void>
 struct Qr {
   struct Options {
@@ -359,13 +361,13 @@ struct Svd {
     if (s.gradient[0].defined()) {
       const auto p = tt::matmul(transposed(u), s.gradient[0]);
       add(inner, (p - transposed(p)) * by * row);
-      add(g, (s.gradient[0] - tt::matmul(u, p)) / row);
+      if (!is_square(u)) add(g, (s.gradient[0] - tt::matmul(u, p)) / row);  // else nothing is across the columns, and singular values may be 0
     }
     X right;
     if (s.gradient[2].defined()) {
       const auto p = tt::matmul(vh, transposed(s.gradient[2]));
       add(inner, column * ((p - transposed(p)) * by));
-      right = (s.gradient[2] - tt::matmul(transposed(p), vh)) / column;
+      if (!is_square(vh)) right = (s.gradient[2] - tt::matmul(transposed(p), vh)) / column;
     }
     X total = inner.defined() ? X(tt::matmul(tt::matmul(u, inner), vh)) : X();
     if (g.defined()) add(total, tt::matmul(g, vh));
