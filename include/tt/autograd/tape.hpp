@@ -42,6 +42,11 @@ struct FunctionNode : TapeNode {
   Edge* own_edge() { return reinterpret_cast<Edge*>(saved() + saved_count()); }
   std::int64_t* attribute() { return reinterpret_cast<std::int64_t*>(own_edge() + arguments); }
   std::int64_t* extent() { return attribute() + attributes; }
+  Attributes saved_attributes() {
+    Attributes a;
+    a.value.append(attribute(), attributes);
+    return a;
+  }
   static std::size_t bytes(int saved, int arguments, int attributes, int extents) {
     return sizeof(FunctionNode) + static_cast<std::size_t>(saved) * sizeof(PackedArgument) + static_cast<std::size_t>(arguments) * sizeof(Edge) +
            static_cast<std::size_t>(attributes + extents) * sizeof(std::int64_t);
@@ -304,8 +309,7 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::share
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
   const SavedArguments saved(n.saved(), n.extent(), n.saved_count(), n.own_edge(), taped ? n.arguments : 0);
-  Attributes attributes;
-  attributes.value.append(n.attribute(), n.attributes);
+  const Attributes attributes = n.saved_attributes();
   const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
   run_derivative(n, f, taped ? f.function->shared_from_this() : nullptr, saved, in, out, taped);
 }
@@ -338,8 +342,7 @@ inline bool add_view_to(TapeNode& base, const Tensor& in, Tensor& sum) {
   const tt::detail::TensorImpl& of = saved[0].impl();
   if (in.impl().numel >= of.numel || in.dtype() != of.dtype) return false;
   if (sum.defined() ? !(sum.impl().shape == of.shape) || sum.dtype() != in.dtype() : of.numel < large) return false;
-  Attributes attributes;
-  attributes.value.append(n.attribute(), n.attributes);
+  const Attributes attributes = n.saved_attributes();
   Tensor whole = sum.defined() ? sum : zeros(of.shape, {.dtype = in.dtype(), .device = in.device()});
   const Tensor* const argument = &whole;
   Tensor part = tt::detail::call_operator(*n.op, &argument, 1, attributes, n.where).detach();
