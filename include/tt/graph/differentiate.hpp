@@ -223,7 +223,8 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
     behind = behind * s[k];
   }
   // Exact as numbers of the values' dtype, which is no narrow one: no wider ones beside the values. Static programs' are as quick with i64, and a cast costs them steps.
-  const bool few = !std::is_constant_evaluated() && behind.is_constant() && behind.code <= 1 << 24;
+  bool few = false;
+  if (!std::is_constant_evaluated()) few = behind.is_constant() && behind.code <= 1 << 24;
   if (few) place = g.cast(place, n.dtype);
   const int first = reduce<Op::amin>(g, g.where_(that_are(g, n, i), place, few ? number(behind.code) : g.extent(DType::i64, behind)), axes);
   return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
