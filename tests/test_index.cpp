@@ -126,6 +126,27 @@ TEST_CASE("gather and scatter_add: an element for each index") {
       }
 }
 
+TEST_CASE("gather and scatter_add with an index that is repeated along the other axes: whole slices") {
+  for (int dim = 0; dim < 3; ++dim) {
+    const Tensor x = counted({4, 5, 3}, DType::f32).requires_grad_();
+    Shape line{1, 1, 1}, s = x.shape();
+    line.set(dim, 6);
+    s.set(dim, 6);
+    const Tensor repeated = indices({6}, x.size(dim), dim + 1).reshape(line).expand(tt::IntList(s)), each = repeated.contiguous();
+    const Tensor source = (counted(s, DType::f32) / 7).requires_grad_();
+    const auto outcome = [&](const Tensor& index) {
+      const Tensor taken = tt::gather(x, dim, index), sum = tt::scatter_add(x, dim, index, source);
+      std::vector<Tensor> all = tt::grad(std::vector<Tensor>{(taken * taken).sum() + (sum * sum).sum()}, std::vector<Tensor>{x, source});
+      all.push_back(taken);
+      all.push_back(sum);
+      return all;
+    };
+    const std::vector<Tensor> a = outcome(repeated), b = outcome(each);
+    for (std::size_t k = 0; k < a.size(); ++k) CHECK(tt::equal(a[k], b[k]));
+    CHECK_THROWS_WITH_AS(tt::gather(x, dim, tt::full(line, 5, DType::i64).expand(tt::IntList(s))), doctest::Contains("index 5 is out of range"), tt::Error);
+  }
+}
+
 TEST_CASE("index_add adds slices, one after the other") {
   for (const DType d : {DType::i32, DType::i64, DType::f32, DType::f64})
     for (int dim = 0; dim < 3; ++dim) {

@@ -102,6 +102,31 @@ void rows(const Tensor& x, std::initializer_list<double> epsilons) {
   if (x.size(0) > 1) run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], {}, {}, t[1], t[2], true); });
   run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], bias, weight, t[1], t[2], false); });
 }
+/// Of all elements, and along each axis: the greatest, the least, their places; is one other than 0, are all?
+void extremes(const Tensor& x) {
+  run_forward({x}, [](const Tensors& t) { return t[0].any(); });
+  run_forward({x}, [](const Tensors& t) { return t[0].all(); });
+  if (x.dtype() != tt::DType::boolean) {
+    run_forward({x}, [](const Tensors& t) { return t[0].argmax(); });
+    run_forward({x}, [](const Tensors& t) { return t[0].argmin(); });
+  }
+  for (const int axis : {1, 0}) {
+    run_forward({x}, [&](const Tensors& t) { return t[0].any(axis); });
+    run_forward({x}, [&](const Tensors& t) { return t[0].all(axis); });
+    if (x.dtype() == tt::DType::boolean) continue;
+    run_forward({x}, [&](const Tensors& t) { return t[0].argmax(axis); });
+    run_forward({x}, [&](const Tensors& t) { return t[0].argmin(axis); });
+    run({x}, [&](const Tensors& t) { return t[0].max(axis).values; });
+    run({x}, [&](const Tensors& t) { return t[0].min(axis).values; });
+  }
+}
+/// Formulas over elements that the interpreter goes through one by one.
+void formulas(const Tensor& x) {
+  run({x}, [](const Tensors& t) { return tt::angle(t[0]); });
+  run({x}, [](const Tensors& t) { return tt::logit(t[0]); });
+  run({x}, [](const Tensors& t) { return tt::logit(t[0], 1e-6); });
+  run({x}, [](const Tensors& t) { return tt::glu(t[0], 1); });
+}
 /// One channel a group: shifted images times a number each. More channels than a window has elements, as an offset that equals them would be them in the text.
 void images() {
   constexpr int channels = 67;
@@ -194,6 +219,9 @@ void run_samples() {
     all_elementwise(x);
     if (d == tt::DType::bf16) arithmetic(x);  // C converts f16 through memory, which takes a fifth longer than the interpreter where nothing else is done
   }
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16, tt::DType::f16, tt::DType::i64, tt::DType::i32, tt::DType::u8, tt::DType::boolean})
+    extremes(tt::rand({6, columns}).to(d));
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64}) formulas(tt::rand({6, columns}, d));
   images();
 }
 /// Of all programs that have run. False: some are not there any more.

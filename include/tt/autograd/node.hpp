@@ -9,6 +9,7 @@
 #include "tt/autograd/dual_list.hpp"
 #include "tt/autograd/history.hpp"
 #include "tt/dispatch/graph_function.hpp"
+#include "tt/dispatch/memory_order.hpp"
 
 namespace tt {
 
@@ -462,6 +463,14 @@ class SavedArguments {
   const Tensor* const* data() const { return pointer_.data(); }
   const Tensor& operator[](int k) const { return *pointer_[k]; }
   int size() const { return pointer_.size(); }
+  /// The axes of all in another order from now on; without histories.
+  void reorder(const tt::detail::MemoryOrder& order) {
+    for (int k = 0; k < size(); ++k) {
+      if (pointer_[k]->dim() == 0) continue;
+      made_[k] = tt::detail::in_order(*pointer_[k], order);
+      pointer_[k] = &made_[k];
+    }
+  }
   /// Was k not changed since? It is number k - `first` of what is called `what`.
   void check(const TapeNode& node, int k, const char* what = "argument", int first = 0) const {
     const bool packed = packed_ && packed_[k].form >= PackedArgument::Form::dense;

@@ -3,6 +3,7 @@
 // signature; that step can be taped in turn, so derivatives of any order come for free.
 #pragma once
 #include <algorithm>
+#include <optional>
 
 #include "tt/autograd/node.hpp"
 
@@ -306,12 +307,40 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedArguments& saved, Tensor* in, Tensor* out, bool taped);
 
+/// An elementwise step goes over memory as its call did, in the order in which what it reads lies, if there is another than the usual one: so it gives gradients that lie
+/// so. Not where gradients are summed to an argument's shape: sums have an order of their own.
+inline std::optional<tt::detail::MemoryOrder> order_of_step(const FunctionNode& n, const SavedArguments& saved, const Tensor& in) {
+  if (!n.op->elementwise || n.results != 1 || !in.defined()) return {};
+  SmallVec<const Tensor*, few_arguments> read;
+  bool contiguous = true, plain = DispatchState::of_this_thread().capture == 0;
+  const auto look_at = [&](const Tensor& t) {
+    read.push_back(&t);
+    contiguous = contiguous && t.impl().contiguous;
+    plain = plain && !may_be_dual(t) && t.impl().trace_id < 0;
+  };
+  for (int k = 0; k < saved.size(); ++k)
+    if (!saved[k].is_meta()) look_at(saved[k]);
+  look_at(in);
+  if (contiguous || !plain) return {};
+  for (int k = 0; k < n.edges; ++k)
+    if (n.edge[k].node && !(saved[k].impl().shape == in.impl().shape)) return {};
+  const tt::detail::MemoryOrder order(Call{.argument = read.data(), .arguments = read.size()});
+  if (!(order.shape == in.impl().shape) || order.is_row_major()) return {};
+  return order;
+}
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
-  const SavedArguments saved(n.saved(), n.extent(), n.saved_count(), n.own_edge(), taped ? n.arguments : 0);
+  SavedArguments saved(n.saved(), n.extent(), n.saved_count(), n.own_edge(), taped ? n.arguments : 0);
   const Attributes attributes = n.saved_attributes();
+  const auto order = taped ? std::nullopt : order_of_step(n, saved, in[0]);
+  if (order) {
+    saved.reorder(*order);
+    in[0] = tt::detail::in_order(in[0], *order);
+  }
   const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
   run_derivative(n, f, taped ? f.function->shared_from_this() : nullptr, saved, in, out, taped);
+  for (int k = 0; order && k < n.edges; ++k)
+    if (out[k].defined()) out[k] = tt::detail::out_of_order(out[k], *order);
 }
 /// Is an element -0? Also said of what is not looked at, on devices and where elements do not lie dense.
 inline bool may_have_negative_zero(const Tensor& t) {

@@ -29,7 +29,8 @@ inline void prefetch_argument(const Tensor* const* argument, int k, int count) {
 }
 
 /// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
-/// same; so are the strides of what does not lie dense. Where that is not legal, those that must be are
+/// same. What is not contiguous but has no gaps is described by the order of its axes in memory, so that its strides are products of sizes; the strides of
+/// what has gaps are symbols as sizes are. Where symbols are not legal, those sizes that must be are
 /// numbers; where it is not known which, all are. Of an operator's call, and of a captured function's.
 class Signature {
  public:
@@ -89,14 +90,40 @@ class Signature {
       const int rank = static_cast<int>(head >> 8 & 255);
       Input in{static_cast<DType>(head & 255), {}, {}};
       for (int k = 0; k < rank; ++k) in.shape.push_back(Extent::from_code(*w++));
-      for (int k = 0; head & strided && k < rank; ++k) in.strides.push_back(Extent::from_code(*w++));
+      for (int k = 0; head & strided && k < rank; ++k) in.strides.push_back(head & ordered ? stride_behind(in.shape, w, k) : Extent::from_code(w[k]));
+      if (head & strided) w += rank;
       list.push_back(in);
     }
     return list;
   }
 
  private:
-  static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17;
+  static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17, ordered = 1 << 18;  ///< the latter: strided, but without gaps
+
+  /// Where each axis stands in memory, counted from the inmost one, if no element lies between those of t. Axes of one element have no place.
+  static bool order_in_memory(const detail::TensorImpl& t, std::int64_t* place) {
+    std::int64_t inside = 1, left = 0;
+    for (int k = 0; k < t.shape.rank; ++k) left += t.shape.code[k] != 1;
+    std::uint32_t placed = 0;
+    for (std::int64_t at = 0; at < left; ++at) {
+      int next = -1;
+      for (int k = t.shape.rank - 1; k >= 0 && next < 0; --k)
+        if (t.shape.code[k] != 1 && !(placed >> k & 1) && t.stride[k] == inside) next = k;
+      if (next < 0) return false;
+      placed |= 1u << next;
+      place[next] = at;
+      inside *= t.shape.code[next];
+    }
+    for (int k = 0; k < t.shape.rank; ++k)
+      if (t.shape.code[k] == 1) place[k] = 0;
+    return true;
+  }
+  static Extent stride_behind(const Shape& s, const std::int64_t* place, int axis) {
+    Extent stride = s[axis] == Extent(1) ? 0 : 1;
+    for (int k = 0; k < s.rank; ++k)
+      if (s[k] != Extent(1) && place[k] < place[axis]) stride = stride * s[k];
+    return stride;
+  }
 
   /// `fixed`: arguments whose sizes are numbers, of a captured function's, which heeds marks.
   void describe(const Tensor* const* argument, const BitSet* fixed) {
@@ -108,8 +135,8 @@ class Signature {
       prefetch_argument(argument, i, arguments);
       const bool numbers = is_constant() || (fixed && fixed->test(i));
       const detail::TensorImpl& t = argument[i]->impl();
-      std::int64_t* to = word.room(1 + 2 * t.shape.rank);
-      *to++ = static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0) |
+      std::int64_t *to = word.room(1 + 2 * t.shape.rank), *const head = to++;
+      *head = static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0) |
            static_cast<std::int64_t>(fixed ? t.marks : 0) << 32;
       for (int k = 0; k < t.shape.rank; ++k) {
         const std::int64_t n = t.shape.code[k];
@@ -117,7 +144,12 @@ class Signature {
         for (int j = 0; j < known.size() && !number; ++j) number = known[j] == n;
         *to++ = code_of(n, !fixed || t.marks == 0 || is_constant() ? number : is_number(t.marks, k, number));
       }
-      for (int k = 0; k < t.shape.rank && !t.contiguous; ++k) *to++ = code_of(t.shape.code[k] == 1 ? 0 : t.stride[k], numbers);
+      if (!t.contiguous) {
+        if (order_in_memory(t, to)) *head |= ordered;
+        else
+          for (int k = 0; k < t.shape.rank; ++k) to[k] = code_of(t.shape.code[k] == 1 ? 0 : t.stride[k], numbers);
+        to += t.shape.rank;
+      }
       word.set_end(to);
     }
   }

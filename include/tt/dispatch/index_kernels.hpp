@@ -234,6 +234,14 @@ struct AxisBlocks : AroundAxis {
 };
 // ---- elements along an axis
 
+/// Of an index that is repeated along all other axes, as an expanded one: the places of whole slices along the axis. Undefined where it is none.
+inline Tensor places_of_slices(const Call& c, int dim) {
+  const TensorImpl &x = c[0].impl(), &index = c[1].impl();
+  const int rank = x.shape.rank, axis = dim < 0 ? dim + rank : dim;
+  bool repeated = rank > 1 && index.shape.rank == rank && axis >= 0 && axis < rank && !index.contiguous && !c[1].is_meta();
+  for (int k = 0; k < rank && repeated; ++k) repeated = k == axis || (index.shape.code[k] == x.shape.code[k] && (index.stride[k] == 0 || index.shape.code[k] == 1));
+  return repeated ? make_view(c[1], Shape{index.shape.code[axis]}, index.stride + axis, index.data) : Tensor();
+}
 /// The elements of a Tensor beside the axis that indices replace, row by row of their last axis.
 struct AxisElements {
   int axis;

@@ -103,6 +103,15 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
     each_place(b, place, count, [&](std::int64_t n, std::int64_t k) { copy_memory(to + (n * b.size + place[k]) * bytes, from + (n * count + k) * bytes, static_cast<std::size_t>(bytes)); });
 }
 
+/// The call of an op that takes one place for each slice.
+template <class F>
+void by_slices(Call& c, const Tensor& places, const IndexOptions& o) {
+  const Tensor* argument[] = {&c[0], &places, c.arguments > 2 ? &c[2] : nullptr};
+  Call own = c;
+  own.argument = argument;
+  F::kernel(own, o);
+}
+
 TT_INLINE void Gather::kernel(Call& c, const Options& o) {
   if (c[0].dim() == 0 && c[1].dim() == 1) {  // as a vector of one element
     const Tensor line = c[0].reshape({1});
@@ -111,6 +120,7 @@ TT_INLINE void Gather::kernel(Call& c, const Options& o) {
     own.argument = argument;
     return kernel(own, o);
   }
+  if (const Tensor places = places_of_slices(c, o.dim); places.defined()) return by_slices<IndexSelect>(c, places, o);
   const AxisElements e(c, o.dim);
   Tensor result(c[0].dtype(), e.shape, c[0].device());
   c.result[0] = result;
@@ -137,6 +147,7 @@ TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
     c.result[0] = c.result[0].reshape({});
     return;
   }
+  if (const Tensor places = places_of_slices(c, o.dim); places.defined() && c[2].impl().shape == c[1].impl().shape) return by_slices<IndexAdd>(c, places, o);
   const AxisElements e(c, o.dim);
   if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());

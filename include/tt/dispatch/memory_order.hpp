@@ -80,11 +80,10 @@ struct MemoryOrder {
   }
 };
 
-/// The elements of a Tensor as if its axes, and those that it lacks in front, stood in this order. For kernels: unlike make_view (views.hpp) it leaves what is known of
-/// the Tensor (is_fill) as it is, since users get no handle that they could write through.
-inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
+/// A Tensor over the elements of another. For kernels: unlike make_view (views.hpp) it leaves what is known of
+/// that (is_fill) as it is, since users get no handle that they could write through.
+inline Tensor over_elements(const Tensor& t, const Shape& shape, const std::int64_t* strides) {
   const TensorImpl& impl = t.impl();
-  const int rank = order.shape.rank;
   TensorImpl* const as = TensorImpl::make();
   if (impl.storage) impl.storage->retain();
   as->storage = impl.storage;
@@ -92,6 +91,13 @@ inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
   as->dtype = impl.dtype;
   as->device = impl.device;
   as->keys = impl.keys & backend_keys;
+  as->set_strided(shape, strides);
+  return Tensor(as);
+}
+/// The elements of a Tensor as if its axes, and those that it lacks in front, stood in this order.
+inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
+  const TensorImpl& impl = t.impl();
+  const int rank = order.shape.rank;
   Shape shape;
   std::int64_t strides[max_rank];
   for (int d = 0; d < rank; ++d) {
@@ -99,8 +105,13 @@ inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
     shape.push_back(own < 0 ? Extent(1) : impl.shape[own]);
     strides[d] = broadcast_stride(impl, order.shape, order.axis[d]);
   }
-  as->set_strided(shape, strides);
-  return Tensor(as);
+  return over_elements(t, shape, strides);
+}
+/// And back: of a Tensor whose axes stand in this order.
+inline Tensor out_of_order(const Tensor& t, const MemoryOrder& order) {
+  std::int64_t strides[max_rank];
+  for (int d = 0; d < order.shape.rank; ++d) strides[order.axis[d]] = t.impl().stride[d];
+  return over_elements(t, order.shape, strides);
 }
 inline bool all_contiguous(const Call& c) {
   bool all = true;

@@ -182,6 +182,7 @@ struct Prod {
   static void kernel(Call& c, const Options& o) {
     const DType d = summed_dtype(c[0].dtype()), wide = computed(d);
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, o.dim, 1));
+    if (const int rank = c[0].dim(), axis = normalize_axis(o.dim, rank); axis >= 0 && axis < rank - 1 && c[0].impl().shape.code[axis] <= block) return columns(c, axis, d, wide);
     const HostRows x(c, c[0], o.dim, wide);
     const Tensor out = x.matrix(wide, 1);
     const std::int64_t blocks = x.n > block ? (x.n + block - 1) / block : 1;
@@ -208,12 +209,53 @@ struct Prod {
  private:
   /// Rows are products of blocks, which threads share.
   static constexpr std::int64_t block = 1 << 15;
+  static constexpr int lanes = 64;
+  template <class T>
+  using NumberOf = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
+  /// Along an axis that is not the last one: many columns at once, each as `product` takes a row.
+  static void columns(Call& c, int axis, DType d, DType wide) {
+    const Tensor x = convert(c[0], wide, c.at).contiguous(c.at);
+    const Shape& s = x.impl().shape;
+    Shape one = s;
+    one.set(axis, 1);
+    const std::int64_t n = s.code[axis], outer = s.count(0, axis).code, inner = s.count(axis + 1, s.rank).code;
+    const Tensor out(wide, one);
+    with_summed(wide, [&]<class T>(T) {
+      using Number = NumberOf<T>;
+      constexpr std::int64_t width = 16;
+      const std::int64_t strips = (inner + width - 1) / width;
+      in_ranges(outer * strips, n * width, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t first = i % strips * width, count = std::min(width, inner - first);
+          const T* from = x.data_ptr<T>() + i / strips * n * inner + first;
+          T* const to = out.data_ptr<T>() + i / strips * inner + first;
+          std::int64_t left = std::min<std::int64_t>(n, lanes);
+          Number p[lanes][width];
+          for (std::int64_t j = 0; j < width * std::max<std::int64_t>(left, 1); ++j) p[j / width][j % width] = 1;
+          const auto each = [&](std::int64_t many) {
+            for (std::int64_t k = 0; k < n; ++k, from += inner)
+              if (k < lanes)
+                for (std::int64_t j = 0; j < many; ++j) p[k][j] = static_cast<Number>(from[j]);
+              else
+                for (std::int64_t j = 0; j < many; ++j) p[k % lanes][j] *= static_cast<Number>(from[j]);
+          };
+          if (count == width) each(width);
+          else each(count);
+          for (std::int64_t half = lanes / 2; half > 0; half /= 2, left = std::min(left, 2 * half))
+            for (std::int64_t k = 0; k + half < left; ++k)
+              for (std::int64_t j = 0; j < width; ++j) p[k][j] *= p[k + half][j];
+          for (std::int64_t j = 0; j < count; ++j) to[j] = static_cast<T>(p[0][j]);
+        }
+      });
+    });
+    c.result[0] = convert(out, d, c.at);
+  }
   /// Of n elements, as 64 products that do not wait for each other, joined two by two.
   template <class T>
   static T product(const T* from, std::int64_t n) {
-    using Number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
+    using Number = NumberOf<T>;
     using Vector [[gnu::vector_size(__BIGGEST_ALIGNMENT__)]] = Number;
-    constexpr int lanes = 64, each = __BIGGEST_ALIGNMENT__ / sizeof(T), vectors = lanes / each;
+    constexpr int each = __BIGGEST_ALIGNMENT__ / sizeof(T), vectors = lanes / each;
     Vector p[vectors];
     for (Vector& one : p) one = Vector{} + Number(1);
     std::int64_t k = 0;

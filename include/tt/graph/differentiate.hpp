@@ -6,7 +6,7 @@
 // Rules follow PyTorch: min and max share evenly where equal, amax and amin over all that are equal (of NaN it is NaN, over all axes of the NaN),
 // nothing flows into integers.
 #pragma once
-#include "tt/graph/transform.hpp"
+#include "tt/graph/window_adjoint.hpp"
 
 namespace tt {
 namespace detail {
@@ -226,7 +226,14 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
   bool few = false;
   if (!std::is_constant_evaluated()) few = behind.is_constant() && behind.code <= 1 << 24;
   if (few) place = g.cast(place, n.dtype);
-  const int first = reduce<Op::amin>(g, g.where_(that_are(g, n, i), place, few ? number(behind.code) : g.extent(DType::i64, behind)), axes);
+  const int none = few ? number(behind.code) : g.extent(DType::i64, behind), hit = that_are(g, n, i);
+  int first = none;
+  if (few && g[a].op == Op::window && axes == 1u << (s.rank - 1) && s.last().code <= most_computed_elements) {  // short rows that overlap: choices, element by element
+    for (std::int64_t k = s.last().code; k-- > 0;) first = g.where_(element_of_windows(g, hit, k), number(k), first);
+    first = g.reshape(first, n.shape);
+  } else {
+    first = reduce<Op::amin>(g, g.where_(hit, place, none), axes);
+  }
   return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
 }
 

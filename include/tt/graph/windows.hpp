@@ -282,20 +282,6 @@ constexpr int spread(Graph& g, int d, int axis, Extent start, std::int64_t step,
   return g.pad(d, {{axis, axis}, {start, 0}}, to);
 }
 
-/// The adjoint of windows: each element gets what all windows that hold it got, in their elements' order.
-constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape to) {  // a copy: nodes may move
-  const Shape s = g[d].shape;
-  Shape one = s;
-  --one.rank;
-  int sum = -1;
-  for (std::int64_t k = 0; k < s.last().code; ++k) {
-    const int part = g.reshape(g.slice(d, s.rank - 1, k, 1, 1), one);
-    const int at = spread(g, part, w.axis, k * w.dilation, w.step, to[w.axis]);
-    sum = sum < 0 ? at : g.add(sum, at);
-  }
-  return sum;
-}
-
 /// Along one axis: the elements of the images that are a stride apart from `first` on, and of what their adjoints are a
 /// convolution. There are as many as from 0 on, so that sizes decide nothing here; the last one may lie behind the images.
 struct ConvPhase {

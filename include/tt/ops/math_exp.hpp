@@ -144,7 +144,8 @@ struct Exp {
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    constexpr T above = sizeof(T) == 4 ? T(89) : T(710), below = sizeof(T) == 4 ? T(-104) : T(-746);
+    constexpr T above = sizeof(T) == 4 ? T(89) : T(710);
+    constexpr T below = sizeof(T) == 4 ? T(-176.06) : T(-1418.2);  // both steps scale by 0: a product that rounds to 0 takes a hundred times as long
     const auto reduced =
         detail::reduce_by_ln2<T>(detail::within(x, below, above));
     const auto r = reduced.r;
@@ -166,7 +167,7 @@ struct Exp2 {
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T above = sizeof(T) == 4 ? T(129) : T(1025);
-    constexpr T below = sizeof(T) == 4 ? T(-151) : T(-1076);
+    constexpr T below = sizeof(T) == 4 ? T(-254) : T(-2046);  // as in Exp
     const auto y = detail::within(x, below, above);
     const auto nearest = detail::nearest_integer<T>(y);
     return detail::scale_exp<T>(detail::exp2_m1<T>(y - nearest.value), nearest.integer);

@@ -18,6 +18,7 @@
 #include "tt/plan/epilogue_order.hpp"
 #include "tt/plan/flat_nodes.hpp"
 #include "tt/plan/join_parts.hpp"
+#include "tt/plan/permuted_values.hpp"
 #include "tt/plan/product_windows.hpp"
 #include "tt/plan/short_reductions.hpp"
 #include "tt/plan/transposed_nodes.hpp"
@@ -369,6 +370,8 @@ constexpr bool is_normal(const Graph& g) {
 constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out, bool bf16_pairs = false) {
   if (is_normal(g)) return g;
   if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t, bf16_pairs);  // nvcc 13 assigns no graphs in constant evaluation
+  if (!std::is_constant_evaluated())
+    if (const detail::PermutedValues values(g); values.exist()) return normalize(values.in_their_order(), t, bf16_pairs);
   if (shows_parts(g)) return detail::normalized(join_parts(g), t, bf16_pairs);
   return detail::normalized(g, t, bf16_pairs);
 }

@@ -32,9 +32,9 @@ inline constexpr int tile_columns = 1024, tiled_from_calls = 3;
 /// A product brings this many columns of b together first where they do not lie so that they are read fast: see needs_panel.
 inline constexpr int panel_columns = 64;
 /// Do so many rows of a pay for that? Rows of b a multiple of 2 KiB apart share few cache sets, and further apart each has a
-/// page of its own; shorter ones are read as fast as they lie.
+/// page of its own; of many terms the panel stays in the cache, and a b with longer rows does not. Others are read as fast as they lie.
 constexpr bool needs_panel(std::int64_t rows, std::int64_t inner, std::int64_t b_inner_bytes) {
-  return rows >= 32 && inner >= 128 && b_inner_bytes > 0 && b_inner_bytes % 2048 == 0;
+  return rows >= 32 && inner >= 128 && b_inner_bytes > 0 && (b_inner_bytes % 2048 == 0 || (inner >= 1024 && b_inner_bytes >= 512));
 }
 /// A product with no more rows, columns and terms needs no panel.
 inline constexpr int tiny_product = 8;

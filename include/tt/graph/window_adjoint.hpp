@@ -1,0 +1,65 @@
+// The adjoint of windows along an axis: each element of the values gets the sum of what all windows that hold it got, in the order of their elements.
+//   windows  d[..., o, k] of o * step + k * dilation  ->  values  r[..., i] = the sum of d over all o * step + k * dilation == i
+// With i = q * step + r, those are elements k = r + j * step of windows o = q - j: for each remainder r a sum over j of the windows' elements, shifted. So the
+// elements are put between zeros once, the sums read them at other places, as a convolution does, and the remainders are joined.
+#pragma once
+#include "tt/graph/transform.hpp"
+
+namespace tt::detail {
+
+/// Element `k` of each window, without the axis of elements, which is the last one. Of elementwise values it is computed of their operands' elements, so that
+/// nothing of the windows' size is written out: `depth` nodes far, for windows without many elements.
+inline constexpr std::int64_t most_computed_elements = 16;
+constexpr int element_of_windows(Graph& g, int d, std::int64_t k, int depth = 4) {
+  const Node n = g[d];
+  if (n.shape.rank == 0) return d;
+  Shape without = n.shape;
+  --without.rank;
+  if (n.op == Op::iota && n.attribute == n.shape.rank - 1 && n.shape.rows() == Extent(1)) return g.constant_integer(n.dtype, k);
+  if (n.op == Op::broadcast) return element_of_windows(g, n.operand[0], k, depth);
+  if (depth > 0 && is_elementwise(n.op) && !is_step(n) && !is_named(n)) {
+    Vec<int> parts;
+    for (const int operand : copied(g.operands(d))) parts.push_back(element_of_windows(g, operand, k, depth - 1));
+    return again(g, g, n, parts);
+  }
+  return g.reshape(n.shape.last() == Extent(1) ? d : g.slice(d, n.shape.rank - 1, k, 1, 1), without);
+}
+
+/// `to`: the shape of the values.
+constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape to) {  // a copy: nodes may move
+  const Shape s = g[d].shape;
+  Shape one = s;
+  --one.rank;
+  const std::int64_t size = s.last().code;
+  int depth = 4;
+  if (std::is_constant_evaluated() || size > most_computed_elements) depth = 0;
+  const auto element = [&](std::int64_t k) { return g.broadcast_to(element_of_windows(g, d, k, depth), one); };
+  const auto sum_of = [&](int sum, int part) { return sum < 0 ? part : g.add(sum, part); };
+  int sum = -1;
+  if (w.step > 1 && w.dilation > 1) {
+    for (std::int64_t k = 0; k < size; ++k) sum = sum_of(sum, spread(g, element(k), w.axis, k * w.dilation, w.step, to[w.axis]));
+    return sum;
+  }
+  const std::int64_t terms = (size + w.step - 1) / w.step, margin = (terms - 1) * w.dilation;  // of a remainder, and between the first of them and the last
+  Shape wide = one;
+  wide.set(w.axis, one[w.axis] + Extent(2 * margin));
+  const Extent count = one[w.axis] + Extent(margin);  // of each remainder
+  const Shape apart = {one.count(0, w.axis) * count, 1, one.count(w.axis + 1, one.rank)};
+  Vec<int> remainders;
+  for (std::int64_t r = 0; r < w.step; ++r) {
+    sum = -1;
+    for (std::int64_t j = 0; r + j * w.step < size; ++j) {
+      const int part = g.pad(element(r + j * w.step), {{w.axis, w.axis}, {margin, 0}}, wide);
+      sum = sum_of(sum, g.slice(part, w.axis, margin - j * w.dilation, count, 1));
+    }
+    if (w.step == 1) return sum;
+    const int zero = g.constant(g[d].dtype, 0);
+    remainders.push_back(sum < 0 ? g.broadcast_to(zero, apart) : g.reshape(size > 1 ? g.add(sum, zero) : sum, apart));  // a sum with zeros is no -0
+  }
+  Shape all = one;
+  all.set(w.axis, count * Extent(w.step));
+  const int joined = g.reshape(g.cat(remainders.begin(), remainders.size(), 1), all);
+  return spread(g, joined, w.axis, 0, 1, to[w.axis]);
+}
+
+}  // namespace tt::detail
