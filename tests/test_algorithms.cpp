@@ -246,6 +246,24 @@ TEST_CASE_TEMPLATE("topk is the begin of a sort", T, float, double, std::int32_t
   });
 }
 
+TEST_CASE_TEMPLATE("topk of long rows, of few and of many elements, with ties and NaN", T, float, double, std::int32_t, std::int64_t) {
+  Tensor x = tt::randint(-40, 40, {5, 700}, tt::DType::i64).to(tt::dtype_of<T>);
+  if constexpr (std::is_floating_point_v<T>) {
+    x.index_put_({tt::tensor({0, 0, 2, 2, 2}), tt::tensor({3, 650, 0, 100, 699})}, tt::full({5}, std::numeric_limits<T>::quiet_NaN(), tt::dtype_of<T>));
+    x.select(0, 3).fill_(std::numeric_limits<T>::quiet_NaN());
+    x.select(0, 4).mul_(-0.0);
+  }
+  for (const bool largest : {true, false}) {
+    const auto [values, indices] = tt::sort(x, 1, largest);
+    for (const std::int64_t k : {1, 4, 40, 44, 200, 350, 351, 700}) {
+      CAPTURE(k);
+      const auto top = tt::topk(x, k, 1, largest);
+      CHECK(same_bits(top.values, values.slice(1, 0, k)));
+      CHECK(tt::equal(top.indices, indices.slice(1, 0, k)));
+    }
+  }
+}
+
 TEST_CASE("defaults are PyTorch's") {
   const Tensor x = tt::tensor({{3.0, 1.0, 2.0}, {4.0, 6.0, 5.0}});
   CHECK(numbers(tt::sort(x).values) == Numbers{1, 2, 3, 4, 5, 6});

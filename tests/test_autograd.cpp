@@ -336,6 +336,54 @@ TEST_CASE("views, casts and copies") {
   CHECK(!(x > 0).requires_grad());
 }
 
+TEST_CASE("gradients of windows: each element gets what all windows that hold it got") {
+  for (const std::int64_t n : {7, 12, 13})
+    for (const std::int64_t size : {1, 2, 3, 5})
+      for (const std::int64_t step : {1, 2, 3, 6, 1000}) {
+        CAPTURE(n);
+        CAPTURE(size);
+        CAPTURE(step);
+        const Tensor x = tt::arange(3 * n).to(DType::f32).reshape({3, n}).requires_grad_();
+        const std::int64_t windows = (n - size) / step + 1;
+        const Tensor w = (tt::arange(3 * windows * size) % 11).to(DType::f32).reshape({3, windows, size});
+        Tensor expected = tt::zeros({3, n});
+        for (std::int64_t o = 0; o < windows; ++o) expected.slice(1, o * step, o * step + size).add_(w.select(1, o));
+        for (const auto& of : {std::function([&](const Tensor& t) { return (t.unfold(1, size, step) * w).sum(); }),
+                               std::function([&](const Tensor& t) { return (t.t().unfold(0, size, step).transpose(0, 1) * w).sum(); })})
+          CHECK(same_bits(tt::grad({of(x)}, {x})[0], expected));
+        const Tensor square = tt::grad({(x.unfold(1, size, step) * x.unfold(1, size, step) * w).sum()}, {x})[0];
+        CHECK(same_bits(square, 2 * x.detach() * expected));
+      }
+  struct Pool {
+    int size, stride, padding;
+  };
+  for (const Pool& p : {Pool{3, 1, 1}, Pool{3, 2, 1}, Pool{2, 3, 0}, Pool{5, 2, 2}, Pool{3, 3, 0}}) {
+    CAPTURE(p.size);
+    CAPTURE(p.stride);
+    const Tensor x = tt::randint(0, 4, {2, 3, 9, 8}, DType::i64).to(DType::f32).requires_grad_();  // with equal elements: the first one counts
+    const auto max = [&](const Tensor& t) { return tt::max_pool2d(t, {.kernel_size = p.size, .stride = p.stride, .padding = p.padding}); };
+    const auto average = [&](const Tensor& t) { return tt::avg_pool2d(t, {.kernel_size = p.size, .stride = p.stride, .padding = p.padding}); };
+    const Tensor w = (tt::arange(max(x).numel()) % 7).to(DType::f32).reshape(max(x).shape());
+    const Tensor of_max = tt::grad({(max(x) * w).sum()}, {x})[0], of_average = tt::grad({(average(x) * (w * (p.size * p.size))).sum()}, {x})[0];
+    Tensor most = tt::zeros({2, 3, 9 + 2 * p.padding, 8 + 2 * p.padding}), all = tt::zeros_like(most);
+    const Tensor padded = tt::pad(x.detach(), {p.padding, p.padding, p.padding, p.padding}, tt::PadMode::constant, -1);
+    for (int i = 0; i < w.size(2); ++i)
+      for (int j = 0; j < w.size(3); ++j) {
+        const auto part = [&](const Tensor& t) { return t.slice(2, i * p.stride, i * p.stride + p.size).slice(3, j * p.stride, j * p.stride + p.size); };
+        const Tensor weight = w.slice(2, i, i + 1).slice(3, j, j + 1);
+        part(all).add_(weight);
+        const Tensor first = part(padded).reshape({2, 3, -1}).argmax(2, true);
+        part(most).add_(tt::zeros({2, 3, p.size * p.size}).scatter(2, first, 1.0).reshape({2, 3, p.size, p.size}) * weight);
+      }
+    const auto within = [&](const Tensor& t) { return t.slice(2, p.padding, 9 + p.padding).slice(3, p.padding, 8 + p.padding).contiguous(); };
+    CHECK(same_bits(of_max, within(most)));
+    CHECK(same_bits(of_average, within(all)));
+    auto compiled = tt::compile(tt::frozen([&](const Tensor& t) { return max(t) + average(t); }));
+    const Tensor eager = tt::grad({((max(x) + average(x)) * w).sum()}, {x})[0];
+    CHECK(same_bits(tt::grad({(compiled(x) * w).sum()}, {x})[0], eager));
+  }
+}
+
 TEST_CASE("operands that are strided, expanded, broadcast, without axes, or empty") {
   const Tensor a = leaf({3, 4}, 9), b = leaf({4, 3}, 10), row = leaf({4}, 11), one = leaf({}, 12), column = leaf({3, 1}, 13);
   check("strided", [](const Tensors& v) { return v[0] * v[1].t() + v[0].slice(0, 0, 1).expand({3, 4}); }, {a, b});

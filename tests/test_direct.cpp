@@ -487,6 +487,59 @@ TEST_CASE("gradients, and what compiled functions give, lie as the elements of e
   CHECK(same_bits(leaf.grad().contiguous(), eager_leaf.grad().contiguous()));
 }
 
+TEST_CASE("what lies in another order is computed as it lies, compiled too, and its gradients lie so") {
+  using Tensors = std::vector<Tensor>;
+  using F = Tensor (*)(const Tensors&);
+  struct Case {
+    F of;
+    int kernels;
+  };
+  const Tensor image = tt::randn({2, 5, 6, 3}, 1).permute({0, 3, 1, 2}), channel = tt::randn({1, 3, 1, 1}, 2), matrix = tt::randn({6, 4}, 3).t(), dense = tt::randn({4, 6}, 4);
+  for (const Case& c : {Case{[](const Tensors& t) { return tt::relu(t[0]); }, 1}, {[](const Tensors& t) { return t[0] * t[1] + t[1]; }, 1}, {[](const Tensors& t) { return tt::gelu(t[0]) * tt::sigmoid(t[0] + 1); }, 1},
+                        {[](const Tensors& t) { return tt::atan(t[2]); }, 1}, {[](const Tensors& t) { return (t[2] - 1) * t[2].exp() + 2; }, 1}, {[](const Tensors& t) { return t[2] + t[3]; }, 2},
+                        {[](const Tensors& t) { return tt::where(t[2] > 0, t[2], tt::arange(6).to(DType::f32)); }, 1}}) {
+    const auto compiled = tt::compile(tt::frozen([of = c.of](const Tensors& t) { return of(t); }));
+    for (const bool taped : {false, true}) {
+      Tensors given;
+      for (const Tensor& t : {image, channel, matrix, dense}) given.push_back(t.detach().requires_grad_(taped));
+      const Tensor y = c.of(given), z = compiled(given);
+      CHECK(same_bits(y.contiguous(), z.contiguous()));
+      CHECK(strides(y) == strides(z));
+      if (!taped) CHECK(compiled.kernels() == c.kernels);
+    }
+  }
+  for (const F of : {F{[](const Tensors& t) { return t[0].tanh(); }}, F{[](const Tensors& t) { return t[0] * t[0].exp(); }}, F{[](const Tensors& t) { return tt::relu(t[0]) / (t[0] * t[0] + 1); }}})
+    for (const Tensor& x : {image, matrix}) {
+      const Tensor as_it_lies = x.detach().requires_grad_(), contiguous = x.contiguous().requires_grad_();
+      for (const bool repeated : {false, true}) {  // the gradient that comes in
+        const auto gradient = [&](const Tensor& of_which) {
+          const Tensor y = of({of_which});
+          return tt::grad(Tensors{repeated ? y.sum() : y}, Tensors{of_which}, Tensors{repeated ? tt::tensor(1.f) : tt::rand_like(y, 5).contiguous()})[0];
+        };
+        CHECK(same_bits(gradient(as_it_lies), gradient(contiguous)));
+      }
+    }
+  const Tensor leaf = tt::rand({3, 4}).requires_grad_(), across = tt::rand({4, 3}).t();  // gradients that are seen are contiguous, as those of compiled functions
+  Tensor product = leaf * 1;
+  int seen = 0;
+  product.register_hook([&](const Tensor& g) {
+    seen += g.is_contiguous();
+    return g;
+  });
+  (across * product).sum().backward();
+  CHECK(seen == 1);
+  CHECK(leaf.grad().is_contiguous());
+  CHECK(same_bits(leaf.grad(), across.contiguous()));
+  CHECK(tt::grad(Tensors{(across * leaf).sum()}, Tensors{leaf})[0].is_contiguous());
+  const Tensor changed = (tt::rand({4, 3}).requires_grad_().t() * 1.0), square = changed * changed;
+  changed.detach().add_(1.0);
+  CHECK(message([&] { square.backward(tt::rand({4, 3}).t()); }).find("argument 0 of mul, f32 (3, 4), was changed in place") != std::string::npos);
+  const Tensor whole = tt::randn({6, 4}, 6).requires_grad_(), seed = tt::randn({6, 4}, 7).t();
+  const Tensor d = tt::grad(Tensors{(whole * 1).t()}, Tensors{whole}, Tensors{seed})[0];  // the caller's elements are not given out
+  CHECK(same_bits(d, seed.t().contiguous()));
+  CHECK(!d.shares_storage(seed));
+}
+
 TEST_CASE("views are laid out as their strides say") {
   // element by element, from where each lies
   const auto reference = [](const Tensor& t) {

@@ -635,6 +635,19 @@ TEST_CASE("products of many elements are those of blocks, on any number of threa
   tt::set_num_threads(threads);
 }
 
+TEST_CASE("a product along any axis has the bits of that along the last one") {
+  const int threads = tt::get_num_threads();
+  for (const tt::IntList& shape : {tt::IntList{3, 70, 17}, tt::IntList{1, 8, 100}, tt::IntList{2, 200, 5}, tt::IntList{2, 0, 5}, tt::IntList{4, 1, 9}, tt::IntList{2, 64, 1}}) {
+    CAPTURE(std::int64_t{shape[1]});
+    const Tensor x = tt::randn(shape, 5) * 0.1 + 1, i = (x * 3).to(DType::i64);
+    for (const int n : {1, 2}) {
+      tt::set_num_threads(n);
+      for (const Tensor& t : {x, i, x.to(DType::bf16), x.to(DType::f64), i.to(DType::i32)}) CHECK(same_bits(t.prod(1), t.transpose(1, 2).contiguous().prod(2)));
+    }
+  }
+  tt::set_num_threads(threads);
+}
+
 TEST_CASE("margins of several images at once and of one are alike") {
   const Tensor x = tt::randn({5, 4, 6}, 3);
   for (const tt::PadMode mode : {tt::PadMode::reflect, tt::PadMode::replicate, tt::PadMode::circular}) {

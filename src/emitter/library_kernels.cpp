@@ -221,6 +221,7 @@ void run_samples() {
   }
   for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16, tt::DType::f16, tt::DType::i64, tt::DType::i32, tt::DType::u8, tt::DType::boolean})
     extremes(tt::rand({6, columns}).to(d));
+  extremes(tt::rand({columns, columns}));  // sizes that are equal are one symbol
   for (const tt::DType d : {tt::DType::f32, tt::DType::f64}) formulas(tt::rand({6, columns}, d));
   images();
 }

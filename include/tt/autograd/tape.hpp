@@ -307,8 +307,8 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedArguments& saved, Tensor* in, Tensor* out, bool taped);
 
-/// An elementwise step goes over memory as its call did, in the order in which what it reads lies, if there is another than the usual one: so it gives gradients that lie
-/// so. Not where gradients are summed to an argument's shape: sums have an order of their own.
+/// The order of axes in which an elementwise step goes over memory, if it is not the usual one: that in which its operands lie, as its call did.
+/// None where gradients are summed to an argument's shape: the order of sums is that of the shape.
 inline std::optional<tt::detail::MemoryOrder> order_of_step(const FunctionNode& n, const SavedArguments& saved, const Tensor& in) {
   if (!n.op->elementwise || n.results != 1 || !in.defined()) return {};
   SmallVec<const Tensor*, few_arguments> read;
@@ -328,12 +328,32 @@ inline std::optional<tt::detail::MemoryOrder> order_of_step(const FunctionNode& 
   if (!(order.shape == in.impl().shape) || order.is_row_major()) return {};
   return order;
 }
+/// The gradient through a view that exchanges axes, of a gradient with strides: without copying it twice. Undefined where the view does something else.
+inline Tensor exchanged_back(const FunctionNode& n, const Tensor& of, const Attributes& attributes, const Tensor& in) {
+  const Shape& shape = of.impl().shape;
+  const Tensor probe(of.dtype(), shape, {DeviceType::meta, 0});
+  const Tensor* const argument = &probe;
+  const Tensor view = tt::detail::call_operator(*n.op, &argument, 1, attributes, n.where).detach();
+  if (view.impl().numel != probe.impl().numel || view.impl().numel == 0 || !(view.impl().shape == in.impl().shape)) return {};
+  std::int64_t strides[max_rank] = {};
+  for (int k = 0; k < shape.rank; ++k) {
+    int from = -1;
+    for (int j = 0; j < view.dim() && from < 0; ++j)
+      if (view.impl().stride[j] == probe.impl().stride[k] && view.impl().shape[j] == shape[k]) from = j;
+    if (from < 0 && shape[k] != Extent(1)) return {};
+    if (from >= 0) strides[k] = in.impl().stride[from];
+  }
+  return tt::detail::over_elements(in, shape, strides).clone();
+}
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
   SavedArguments saved(n.saved(), n.extent(), n.saved_count(), n.own_edge(), taped ? n.arguments : 0);
   const Attributes attributes = n.saved_attributes();
+  if (!taped && n.op->is_view && n.arguments == 1 && in[0].defined() && !in[0].impl().contiguous && !may_be_dual(in[0]) && in[0].impl().trace_id < 0 && DispatchState::of_this_thread().capture == 0)
+    if (Tensor back = exchanged_back(n, saved[0], attributes, in[0]); back.defined()) return void(out[0] = static_cast<Tensor&&>(back));
   const auto order = taped ? std::nullopt : order_of_step(n, saved, in[0]);
   if (order) {
+    for (int k = 0; k < saved.size(); ++k) saved.check(n, k, k < n.arguments ? "argument" : "result", k < n.arguments ? 0 : n.arguments);
     saved.reorder(*order);
     in[0] = tt::detail::in_order(in[0], *order);
   }

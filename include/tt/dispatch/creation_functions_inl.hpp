@@ -57,24 +57,44 @@ TT_LAZY_DEFINITION Tensor empty_permuted(const IntList& size, const IntList& phy
   return empty(laid, o).permute(back, at);
 }
 namespace detail {
-template <class Holds>
-Tensor triangle_indices(std::int64_t row, std::int64_t col, const Holds& holds, SourceLine at) {
+/// columns(i): the first one in row i, and the one behind the last.
+template <class Columns>
+Tensor triangle_indices(std::int64_t row, std::int64_t col, const Columns& columns, SourceLine at) {
   if (row < 0 || col < 0) TT_THROW(Error(Text("tt::tril_indices, triu_indices: a matrix of ") << row << " rows and " << col << " columns." << at));
-  std::int64_t places = 0;
+  std::int64_t places = 0, count = 0;
   if (__builtin_mul_overflow(row, col, &places)) places = INT64_MAX;
   need_places("tril_indices, triu_indices", places, at);
-  std::vector<std::int64_t> rows, columns;
-  for (std::int64_t i = 0; places > 0 && i < row; ++i)
-    for (std::int64_t j = 0; j < col; ++j)
-      if (holds(j - i)) rows.push_back(i), columns.push_back(j);
-  return stack({index_table(rows, {}), index_table(columns, {})}, 0, at);
+  if (places == 0) row = 0;
+  const auto part_of = [&](std::int64_t i) {
+    const auto [first, end] = columns(i);
+    return std::pair(std::clamp<std::int64_t>(first, 0, col), std::clamp<std::int64_t>(end, 0, col));
+  };
+  for (std::int64_t i = 0; i < row; ++i) {
+    const auto [first, end] = part_of(i);
+    count += std::max<std::int64_t>(end - first, 0);
+  }
+  const Tensor result(DType::i64, Shape{2, count});
+  auto* to = result.data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < row; ++i) {
+    const auto [first, end] = part_of(i);
+    for (std::int64_t j = first; j < end; ++j, ++to) {
+      to[0] = i;
+      to[count] = j;
+    }
+  }
+  return made_of_numbers(result);
+}
+/// i + offset + more, no further than where no column is.
+inline std::int64_t diagonal_column(std::int64_t i, std::int64_t offset, std::int64_t more) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(i + more, offset, &sum) ? INT64_MAX : sum;
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
-  return detail::triangle_indices(row, col, [&](std::int64_t diagonal) { return diagonal <= offset; }, at);
+  return detail::triangle_indices(row, col, [&](std::int64_t i) { return std::pair(std::int64_t{0}, detail::diagonal_column(i, offset, 1)); }, at);
 }
 TT_LAZY_DEFINITION Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
-  return detail::triangle_indices(row, col, [&](std::int64_t diagonal) { return diagonal >= offset; }, at);
+  return detail::triangle_indices(row, col, [&](std::int64_t i) { return std::pair(detail::diagonal_column(i, offset, 0), col); }, at);
 }
 
 }  // namespace tt

@@ -103,24 +103,18 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
     each_place(b, place, count, [&](std::int64_t n, std::int64_t k) { copy_memory(to + (n * b.size + place[k]) * bytes, from + (n * count + k) * bytes, static_cast<std::size_t>(bytes)); });
 }
 
-/// The call of an op that takes one place for each slice.
+/// The call of an op on other Tensors in the place of the first two.
 template <class F>
-void by_slices(Call& c, const Tensor& places, const IndexOptions& o) {
-  const Tensor* argument[] = {&c[0], &places, c.arguments > 2 ? &c[2] : nullptr};
+void call_on(Call& c, const Tensor& x, const Tensor& index, const IndexOptions& o) {
+  const Tensor* argument[] = {&x, &index, c.arguments > 2 ? &c[2] : nullptr};
   Call own = c;
   own.argument = argument;
   F::kernel(own, o);
 }
 
 TT_INLINE void Gather::kernel(Call& c, const Options& o) {
-  if (c[0].dim() == 0 && c[1].dim() == 1) {  // as a vector of one element
-    const Tensor line = c[0].reshape({1});
-    const Tensor* const argument[] = {&line, &c[1]};
-    Call own = c;
-    own.argument = argument;
-    return kernel(own, o);
-  }
-  if (const Tensor places = places_of_slices(c, o.dim); places.defined()) return by_slices<IndexSelect>(c, places, o);
+  if (c[0].dim() == 0 && c[1].dim() == 1) return call_on<Gather>(c, c[0].reshape({1}), c[1], o);  // as a vector of one element
+  if (const Tensor places = places_of_slices(c, o.dim); places.defined()) return call_on<IndexSelect>(c, c[0], places, o);
   const AxisElements e(c, o.dim);
   Tensor result(c[0].dtype(), e.shape, c[0].device());
   c.result[0] = result;
@@ -139,15 +133,11 @@ TT_INLINE void Gather::kernel(Call& c, const Options& o) {
 }
 TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
   if (c[0].dim() == 0 && c[1].dim() == 1) {
-    const Tensor line = c[0].reshape({1});
-    const Tensor* const argument[] = {&line, &c[1], &c[2]};
-    Call own = c;
-    own.argument = argument;
-    kernel(own, o);
+    call_on<ScatterAdd>(c, c[0].reshape({1}), c[1], o);
     c.result[0] = c.result[0].reshape({});
     return;
   }
-  if (const Tensor places = places_of_slices(c, o.dim); places.defined() && c[2].impl().shape == c[1].impl().shape) return by_slices<IndexAdd>(c, places, o);
+  if (const Tensor places = places_of_slices(c, o.dim); places.defined() && c[2].impl().shape == c[1].impl().shape) return call_on<IndexAdd>(c, c[0], places, o);
   const AxisElements e(c, o.dim);
   if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());

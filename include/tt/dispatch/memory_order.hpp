@@ -80,8 +80,8 @@ struct MemoryOrder {
   }
 };
 
-/// A Tensor over the elements of another. For kernels: unlike make_view (views.hpp) it leaves what is known of
-/// that (is_fill) as it is, since users get no handle that they could write through.
+/// A Tensor over the elements of another, for kernels and for what they gave: unlike make_view (views.hpp) it leaves what is known of
+/// that (is_fill) as it is, so nothing may be written through it while the other one is there.
 inline Tensor over_elements(const Tensor& t, const Shape& shape, const std::int64_t* strides) {
   const TensorImpl& impl = t.impl();
   TensorImpl* const as = TensorImpl::make();

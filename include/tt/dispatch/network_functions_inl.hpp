@@ -176,8 +176,8 @@ namespace detail {
 inline constexpr std::int64_t most_scores = std::int64_t{1} << 20;
 inline constexpr int rows_of_scores = 64;
 
-/// Rows of queries hang on no others: some at a time, each with all keys, and so with the bits that they have all at once. Behind the last row there
-/// may be some of zeros, which are cut off.
+/// Rows of queries hang on no others: some at a time, each with all keys that it may see, and so with the bits that they have all at once; but values behind a causal
+/// row that are infinite or NaN are not multiplied by its zeros. Behind the last row there may be some of zeros, which are cut off.
 template <class = void>
 Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Tensor& seed, const Attention::Options& o, SourceLine at) {
   const Size n = query.size(-2, at), parts = (n + (rows_of_scores - 1)) / rows_of_scores, padded = parts * rows_of_scores;

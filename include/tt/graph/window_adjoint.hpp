@@ -45,21 +45,21 @@ constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape 
   wide.set(w.axis, one[w.axis] + Extent(2 * margin));
   const Extent count = one[w.axis] + Extent(margin);  // of each remainder
   const Shape apart = {one.count(0, w.axis) * count, 1, one.count(w.axis + 1, one.rank)};
-  Vec<int> remainders;
-  for (std::int64_t r = 0; r < w.step; ++r) {
+  Vec<int> remainders;  // that have elements
+  for (std::int64_t r = 0; r < w.step && r < size; ++r) {
     sum = -1;
     for (std::int64_t j = 0; r + j * w.step < size; ++j) {
       const int part = g.pad(element(r + j * w.step), {{w.axis, w.axis}, {margin, 0}}, wide);
       sum = sum_of(sum, g.slice(part, w.axis, margin - j * w.dilation, count, 1));
     }
     if (w.step == 1) return sum;
-    const int zero = g.constant(g[d].dtype, 0);
-    remainders.push_back(sum < 0 ? g.broadcast_to(zero, apart) : g.reshape(size > 1 ? g.add(sum, zero) : sum, apart));  // a sum with zeros is no -0
+    remainders.push_back(g.reshape(size > 1 ? g.add(sum, g.constant(g[d].dtype, 0)) : sum, apart));  // a sum with zeros is no -0
   }
-  Shape all = one;
+  Shape every = apart, all = one;
+  every.set(1, w.step);
   all.set(w.axis, count * Extent(w.step));
-  const int joined = g.reshape(g.cat(remainders.begin(), remainders.size(), 1), all);
-  return spread(g, joined, w.axis, 0, 1, to[w.axis]);
+  const int joined = g.pad(g.cat(remainders.begin(), remainders.size(), 1), {{1, 1}, {0, 0}}, every);
+  return spread(g, g.reshape(joined, all), w.axis, 0, 1, to[w.axis]);
 }
 
 }  // namespace tt::detail

@@ -11,7 +11,7 @@
 //     read beside the parts only, for the result to take over;
 //   - a view of whatever elements are taken of at places, so that it lies in memory;
 //   - `copy` also where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
-//     kernel and a matrix of the arena, and the readers take whole lines;
+//     kernel and a matrix of the arena, and the readers, products by many columns among them, take whole lines;
 //   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and
 //     a transposed value that is made of such rows and of vectors is made transposed.
 #pragma once
@@ -134,7 +134,10 @@ struct Normalizer {
     return r.intern(view);
   }
   constexpr int product(const Node& n, Vec<int>& o) {
-    if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) take_as_stored(o);
+    if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) {
+      take_as_stored(o);
+      if (is_long(n.shape.last()) && r[o[0]].dtype == n.dtype) o[0] = along_rows(o[0]);  // each row is read once for every few columns
+    }
     const int id = r.intern(n, g, o);
     mark(epilogue, id);
     if (!std::is_constant_evaluated()) mark(behind_product, id);
@@ -319,7 +322,7 @@ struct Normalizer {
     return r.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = identity,
                      .attribute = attribute, .shape = n.shape, .where = n.where});
   }
-  /// What an elementwise op or a reduction reads: a transposed matrix is laid out first, if it is not tiny.
+  /// What an elementwise op, a reduction or a product by many columns reads: a transposed matrix is laid out first, if it is not tiny.
   constexpr int along_rows(int id) {
     if (r[id].op == Op::broadcast) {
       const Node n = r[id];

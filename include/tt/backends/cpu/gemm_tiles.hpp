@@ -138,35 +138,6 @@ struct MatmulOperands {
 
 namespace detail {
 
-/// Is the left side a transposed matrix that does not stay in the nearest cache?
-template <class T>
-bool lies_across(const MatmulOperands<T>& m) {
-  return m.a_row == 1 && m.inner >= 64 && m.inner * m.a_inner * static_cast<int>(sizeof(T)) > (32 << 10);
-}
-/// Of such a one: parts of some rows and terms are brought together first, and sums go on from part to part. Gives the number of rows that it took: whole tiles.
-template <int Height, int Vectors, class T, class Epilogue>
-TT_NOINLINE std::int64_t multiply_across(const MatmulOperands<T>& m, const T* b, std::int64_t b_inner, int last, T* t, const Epilogue& epilogue) {
-  constexpr int tiles = 4, block = tiles * Height, terms = 256, tile_size = Height * Vectors * lanes;
-  alignas(64) T left[terms * block], sums[tiles * tile_size];
-  std::int64_t i = 0;
-  while (i + Height <= m.rows) {
-    const int count = static_cast<int>(m.rows - i < block ? (m.rows - i) / Height : tiles), rows = count * Height;
-    for (std::int64_t k = 0; k < m.inner; k += terms) {
-      const std::int64_t n = m.inner - k < terms ? m.inner - k : terms;
-      for (std::int64_t term = 0; term < n; ++term) std::memcpy(left + term * block, m.a + i + (k + term) * m.a_inner, sizeof(T) * static_cast<std::size_t>(rows));
-      for (int y = 0; y < count; ++y) {
-        T* const sum = sums + y * tile_size;
-        matmul_tile<T, Height, Vectors, Panel::whole>({n, left + y * Height, 1, block, b + k * b_inner, b_inner, last}, sum, k > 0 ? sum : nullptr);
-      }
-    }
-    for (int y = 0; y < count; ++y, i += Height) {
-      std::memcpy(t, sums + y * tile_size, sizeof(T) * tile_size);
-      epilogue(i, Height);
-    }
-  }
-  return i;
-}
-
 /// All tiles of one panel of `Vectors` vectors. epilogue(i, rows). Rows: the number of rows when it
 /// is known at compile time; then what is left over is one tile of just that height.
 template <class T, std::int64_t Rows, int Vectors, Panel P, class Epilogue>
@@ -174,8 +145,6 @@ TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::
                                    int last, T* t, const Epilogue& epilogue) {
   constexpr int height = tile_rows<T>(Vectors);
   std::int64_t i = 0;
-  if constexpr (Rows < 0 && P == Panel::whole)
-    if (lies_across(m)) i = multiply_across<height, Vectors>(m, b, b_inner, last, t, epilogue);
   const auto tile = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
     matmul_tile<T, H, Vectors, P>({m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b, b_inner, last}, t);
     epilogue(i, H);
