@@ -3,9 +3,8 @@
 // signature; that step can be taped in turn, so derivatives of any order come for free.
 #pragma once
 #include <algorithm>
-#include <optional>
 
-#include "tt/autograd/node.hpp"
+#include "tt/autograd/function_node.hpp"
 
 namespace tt {
 namespace autograd {
@@ -31,32 +30,7 @@ inline BitSet required_gradients(const Tensor* const* argument, int count) {
 
 #if TT_DEFINES(autograd)
 
-/// An op as a tape node: its function is found by signature when backward needs it. What it has of each
-/// argument, and of each result if its derivative takes those, and the attributes, lie behind it in the same block.
-struct FunctionNode : TapeNode {
-  const Operator* op = nullptr;
-  std::int16_t arguments = 0, attributes = 0;
-  int extents = 0;  ///< of all that is saved together
-
-  int saved_count() const { return arguments + (keeps_results ? results : 0); }
-  PackedArgument* saved() { return reinterpret_cast<PackedArgument*>(this + 1); }
-  Edge* own_edge() { return reinterpret_cast<Edge*>(saved() + saved_count()); }
-  std::int64_t* attribute() { return reinterpret_cast<std::int64_t*>(own_edge() + arguments); }
-  std::int64_t* extent() { return attribute() + attributes; }
-  Attributes saved_attributes() {
-    Attributes a;
-    a.value.append(attribute(), attributes);
-    return a;
-  }
-  static std::size_t bytes(int saved, int arguments, int attributes, int extents) {
-    return sizeof(FunctionNode) + static_cast<std::size_t>(saved) * sizeof(PackedArgument) + static_cast<std::size_t>(arguments) * sizeof(Edge) +
-           static_cast<std::size_t>(attributes + extents) * sizeof(std::int64_t);
-  }
-};
-// A light op on a Tensor of four floats takes 200 bytes, and what it keeps of their storage; tests/test_memory.cpp counts.
-static_assert(sizeof(FunctionNode) <= 96 && sizeof(PackedArgument) + sizeof(Edge) <= 40);
-
-/// The same for functions of more arguments: captured ones, and steps of backward.
+/// As FunctionNode, for functions of more arguments: captured ones, and steps of backward.
 struct WideNode : TapeNode {
   const GraphFunction* function = nullptr;
   std::shared_ptr<const GraphFunction> owner;  ///< of the function or of what it is a derivative of; null: kept for ever
@@ -307,60 +281,23 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedArguments& saved, Tensor* in, Tensor* out, bool taped);
 
-/// The order of axes in which an elementwise step goes over memory, if it is not the usual one: that in which its operands lie, as its call did.
-/// None where gradients are summed to an argument's shape: the order of sums is that of the shape.
-inline std::optional<tt::detail::MemoryOrder> order_of_step(const FunctionNode& n, const SavedArguments& saved, const Tensor& in) {
-  if (!n.op->elementwise || n.results != 1 || !in.defined()) return {};
-  SmallVec<const Tensor*, few_arguments> read;
-  bool contiguous = true, plain = DispatchState::of_this_thread().capture == 0;
-  const auto look_at = [&](const Tensor& t) {
-    read.push_back(&t);
-    contiguous = contiguous && t.impl().contiguous;
-    plain = plain && !may_be_dual(t) && t.impl().trace_id < 0;
-  };
-  for (int k = 0; k < saved.size(); ++k)
-    if (!saved[k].is_meta()) look_at(saved[k]);
-  look_at(in);
-  if (contiguous || !plain) return {};
-  for (int k = 0; k < n.edges; ++k)
-    if (n.edge[k].node && !(saved[k].impl().shape == in.impl().shape)) return {};
-  const tt::detail::MemoryOrder order(Call{.argument = read.data(), .arguments = read.size()});
-  if (!(order.shape == in.impl().shape) || order.is_row_major()) return {};
-  return order;
-}
-/// The gradient through a view that exchanges axes, of a gradient with strides: without copying it twice. Undefined where the view does something else.
-inline Tensor exchanged_back(const FunctionNode& n, const Tensor& of, const Attributes& attributes, const Tensor& in) {
-  const Shape& shape = of.impl().shape;
-  const Tensor probe(of.dtype(), shape, {DeviceType::meta, 0});
-  const Tensor* const argument = &probe;
-  const Tensor view = tt::detail::call_operator(*n.op, &argument, 1, attributes, n.where).detach();
-  if (view.impl().numel != probe.impl().numel || view.impl().numel == 0 || !(view.impl().shape == in.impl().shape)) return {};
-  std::int64_t strides[max_rank] = {};
-  for (int k = 0; k < shape.rank; ++k) {
-    int from = -1;
-    for (int j = 0; j < view.dim() && from < 0; ++j)
-      if (view.impl().stride[j] == probe.impl().stride[k] && view.impl().shape[j] == shape[k]) from = j;
-    if (from < 0 && shape[k] != Extent(1)) return {};
-    if (from >= 0) strides[k] = in.impl().stride[from];
-  }
-  return tt::detail::over_elements(in, shape, strides).clone();
-}
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
   SavedArguments saved(n.saved(), n.extent(), n.saved_count(), n.own_edge(), taped ? n.arguments : 0);
   const Attributes attributes = n.saved_attributes();
-  if (!taped && n.op->is_view && n.arguments == 1 && in[0].defined() && !in[0].impl().contiguous && !may_be_dual(in[0]) && in[0].impl().trace_id < 0 && DispatchState::of_this_thread().capture == 0)
-    if (Tensor back = exchanged_back(n, saved[0], attributes, in[0]); back.defined()) return void(out[0] = static_cast<Tensor&&>(back));
-  const auto order = taped ? std::nullopt : order_of_step(n, saved, in[0]);
-  if (order) {
+  if (!taped)
+    if (Tensor back = exchanged_back(n, saved, attributes, in[0]); back.defined()) return void(out[0] = static_cast<Tensor&&>(back));
+  const tt::detail::MemoryOrder order = order_of_step(n, saved, in[0], taped);
+  const bool reordered = !order.is_row_major();
+  if (reordered) {
     for (int k = 0; k < saved.size(); ++k) saved.check(n, k, k < n.arguments ? "argument" : "result", k < n.arguments ? 0 : n.arguments);
-    saved.reorder(*order);
-    in[0] = tt::detail::in_order(in[0], *order);
+    saved.reorder(order);
+    in[0] = tt::detail::in_order(in[0], order);
   }
   const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
   run_derivative(n, f, taped ? f.function->shared_from_this() : nullptr, saved, in, out, taped);
-  for (int k = 0; order && k < n.edges; ++k)
-    if (out[k].defined()) out[k] = tt::detail::out_of_order(out[k], *order);
+  for (int k = 0; reordered && k < n.edges; ++k)
+    if (out[k].defined()) out[k] = tt::detail::out_of_order(out[k], order);
 }
 /// Is an element -0? Also said of what is not looked at, on devices and where elements do not lie dense.
 inline bool may_have_negative_zero(const Tensor& t) {

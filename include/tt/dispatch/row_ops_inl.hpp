@@ -1,5 +1,5 @@
 // Operators that go along one axis element by element, with kernels of the host: products, scans, order statistics, and places in sorted rows. In captured
-// graphs they are calls between fused programs. Declared, with what they mean, in dispatch/reduction_functions.hpp.
+// graphs they are calls between fused programs. Declared, with what they mean, in dispatch/reduction_functions.hpp. A long file: one operator behind the other.
 #pragma once
 #include <algorithm>
 #include <cmath>
