@@ -5,7 +5,7 @@ graph 3
 behind prelude.c: */
 FN float exp_f32(float v0) {
   const float v1 = 89.0f;
-  const float v2 = (-104.0f);
+  const float v2 = f32_bits((int)0xc3300f5cu) /* -176.059998 */;
   const float v4 = at_least_f32(v0, v2);
   const float v6 = at_most_f32(v4, v1);
   const float v7 = f32_bits((int)0x3fb8aa3bu) /* 1.44269502 */;

@@ -73,8 +73,8 @@ Tensor triangle_indices(std::int64_t row, std::int64_t col, const Columns& colum
     const auto [first, end] = part_of(i);
     count += std::max<std::int64_t>(end - first, 0);
   }
-  const Tensor result(DType::i64, Shape{2, count});
-  auto* to = result.data_ptr<std::int64_t>();
+  std::vector<std::int64_t> places_of(static_cast<std::size_t>(2 * count));  // rows, then columns
+  std::int64_t* to = places_of.data();
   for (std::int64_t i = 0; i < row; ++i) {
     const auto [first, end] = part_of(i);
     for (std::int64_t j = first; j < end; ++j, ++to) {
@@ -82,7 +82,7 @@ Tensor triangle_indices(std::int64_t row, std::int64_t col, const Columns& colum
       to[count] = j;
     }
   }
-  return made_of_numbers(result);
+  return index_table(places_of, {}).reshape({2, count}, at);
 }
 /// i + offset + more, no further than where no column is.
 inline std::int64_t diagonal_column(std::int64_t i, std::int64_t offset, std::int64_t more) {

@@ -194,7 +194,7 @@ Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& v
   };
   const Part all{split(query), by_row ? split(mask) : Tensor(), o.is_causal ? positions(parts) * rows_of_scores : Tensor(), seed.defined() ? positions(parts) + seed : Tensor()};
   const Tensor rows = positions(Size(rows_of_scores)).unsqueeze(1, at), columns = positions(key.size(-2, at));
-  const auto attend = [&](const Part& some, const Size& keys) {  // to the first keys, if there are so many
+  const auto attend = [&](const Part& some, const Size& keys) {  // to the first keys
     const Tensor k = key.slice(-2, 0, keys, 1, at), v = value.slice(-2, 0, keys, 1, at), places = columns.slice(0, 0, keys, 1, at);
     return tt::map([&](const Part& p) {
       const Tensor seen = o.is_causal ? tt::le(places, rows + p.first_row, at) : by_row ? p.mask : mask;
@@ -208,7 +208,7 @@ Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& v
     for (int b = 0; b < bands; ++b) {
       const Size begin = parts * b / bands, end = parts * (b + 1) / bands;
       const auto some = [&](const Tensor& t) { return t.defined() ? t.slice(0, begin, end, 1, at) : t; };
-      each.push_back(attend({some(all.query), {}, some(all.first_row), some(all.seed)}, end * rows_of_scores));
+      each.push_back(attend({some(all.query), {}, some(all.first_row), some(all.seed)}, b + 1 < bands ? end * rows_of_scores : key.size(-2, at)));
     }
     made = cat(each, 0, at);
   } else {

@@ -133,10 +133,12 @@ struct Normalizer {
     view.attribute = read_as_windows;
     return r.intern(view);
   }
+  static constexpr int far_terms = 256;  ///< elements of a column that do not stay in the nearest cache, a line each
   constexpr int product(const Node& n, Vec<int>& o) {
     if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) {
       take_as_stored(o);
-      if (is_long(n.shape.last()) && r[o[0]].dtype == n.dtype) o[0] = along_rows(o[0]);  // each row is read once for every few columns
+      if (const Extent terms = r[o[0]].shape.last(); is_long(n.shape.last()) && (!terms.is_constant() || terms.code >= far_terms) && r[o[0]].dtype == n.dtype)
+        o[0] = along_rows(o[0]);  // each row is read once for every few columns
     }
     const int id = r.intern(n, g, o);
     mark(epilogue, id);

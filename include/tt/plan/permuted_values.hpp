@@ -74,10 +74,8 @@ class PermutedValues {
   }
   constexpr void note(int node, int order) { read_in[node] = read_in[node] == unread || read_in[node] == order ? order : as_it_is; }
   /// An elementwise value that all of its readers want in one other order?
-  constexpr bool is_wanted(int i) const {
-    const Op op = g[i].op;
-    return read_in[i] >= 0 && is_elementwise(op) && op != Op::broadcast && op != Op::copy && !is_step(g[i]) && !is_named(g[i]);
-  }
+  constexpr bool is_wanted(int i) const { return read_in[i] >= 0 && is_computed(g[i]); }
+  static constexpr bool is_computed(const Node& n) { return is_elementwise(n.op) && n.op != Op::broadcast && n.op != Op::copy && !is_step(n) && !is_named(n); }
   constexpr bool is_moved(int i) const { return is_wanted(i) && orders[read_in[i]].is_better(); }
   /// Is operand `o` of node `i` computed in the order of that?
   constexpr bool is_made_for(int o, int i) const { return is_wanted(o) && read_in[o] == read_in[i] && g[o].shape == g[i].shape; }
@@ -97,13 +95,21 @@ class PermutedValues {
     }
     ++(lies_so ? order.gained : order.lost);
   }
-  constexpr int permuted(Graph& r, int o, const Vec<int>& map, int rank, const Order& order) const {
+  /// Small values, which are repeated there, are computed anew, `depth` nodes far.
+  constexpr int permuted(Graph& r, int o, const Vec<int>& map, int rank, const Order& order, int depth = 4) const {
     const Node& n = g[o];
     if (n.shape.rank == 0) return map[o];
     Shape wide;
     for (int k = n.shape.rank; k < rank; ++k) wide.push_back(1);
     for (int k = 0; k < n.shape.rank; ++k) wide.push_back(n.shape[k]);
-    if (n.op == Op::broadcast) return r.broadcast_to(permuted(r, n.operand[0], map, rank, order), order.of(wide));
+    if (n.op == Op::broadcast) return r.broadcast_to(permuted(r, n.operand[0], map, rank, order, depth), order.of(wide));
+    if (n.shape.rank < rank && is_computed(n) && depth > 0) {
+      Vec<int> operands;
+      for (int k : g.operands(o)) operands.push_back(permuted(r, k, map, rank, order, depth - 1));
+      Node copy = n;
+      copy.shape = order.of(wide);
+      return r.intern(copy, g, operands);
+    }
     if (n.op == Op::iota) {
       int axis = 0;
       while (order.axes.axis[axis] != rank - n.shape.rank + n.attribute) ++axis;
