@@ -51,6 +51,26 @@ TEST_CASE("compiled, over sizes, with the eager bits") {
   CHECK(f.captures() == 2);
 }
 
+TEST_CASE("rows of many parts read no keys behind them, when they are causal") {
+  auto f = tt::compile([](const Tensor& q, const Tensor& k, const Tensor& v) { return scaled_dot_product_attention(q, k, v, {}, 0, true); });
+  for (const auto& [n, keys] : {std::pair{600, 600}, {640, 640}, {777, 777}, {1000, 300}, {600, 2000}}) {
+    CAPTURE(n);
+    CAPTURE(keys);
+    const Tensor q = tt::rand({2, 3, n, 8}, 1), k = tt::rand({2, 3, keys, 8}, 2), v = tt::rand({2, 3, keys, 5}, 3);
+    const Tensor whole = tt::call_with<tt::Attention>(tt::here(), {true, {}}, q, k, v, Tensor());
+    CHECK(same_bits(scaled_dot_product_attention(q, k, v, {}, 0, true), whole));
+    CHECK(same_bits(f(q, k, v), whole));
+    if (n == 777) CHECK(f.captures() == 1);
+    const auto gradients = [&](const auto& of) {
+      const std::vector<Tensor> all{q.clone().requires_grad_(), k.clone().requires_grad_(), v.clone().requires_grad_()};
+      return tt::grad(std::vector<Tensor>{of(all[0], all[1], all[2]).square().sum()}, all);
+    };
+    const auto d = gradients([](const Tensor& a, const Tensor& b, const Tensor& c) { return scaled_dot_product_attention(a, b, c, {}, 0, true); });
+    const auto e = gradients([](const Tensor& a, const Tensor& b, const Tensor& c) { return tt::call_with<tt::Attention>(tt::here(), {true, {}}, a, b, c, Tensor()); });
+    for (std::size_t i = 0; i < 3; ++i) CHECK(apart(d[i], e[i]) < 1e-5 * e[i].abs().max().item());  // sums of a thousand terms, in another order
+  }
+}
+
 TEST_CASE("gradients of parts are those of the whole, up to the order of sums, and mapped examples too") {
   const Attended a;
   const auto gradients = [&](const auto& f) {

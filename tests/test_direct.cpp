@@ -497,7 +497,7 @@ TEST_CASE("what lies in another order is computed as it lies, compiled too, and 
   const Tensor image = tt::randn({2, 5, 6, 3}, 1).permute({0, 3, 1, 2}), channel = tt::randn({1, 3, 1, 1}, 2), matrix = tt::randn({6, 4}, 3).t(), dense = tt::randn({4, 6}, 4);
   for (const Case& c : {Case{[](const Tensors& t) { return tt::relu(t[0]); }, 1}, {[](const Tensors& t) { return t[0] * t[1] + t[1]; }, 1}, {[](const Tensors& t) { return tt::gelu(t[0]) * tt::sigmoid(t[0] + 1); }, 1},
                         {[](const Tensors& t) { return tt::atan(t[2]); }, 1}, {[](const Tensors& t) { return (t[2] - 1) * t[2].exp() + 2; }, 1}, {[](const Tensors& t) { return t[2] + t[3]; }, 2},
-                        {[](const Tensors& t) { return tt::where(t[2] > 0, t[2], tt::arange(6).to(DType::f32)); }, 1}}) {
+                        {[](const Tensors& t) { return tt::where(t[2] > 0, t[2], tt::arange(6).to(DType::f32)); }, 2}}) {
     const auto compiled = tt::compile(tt::frozen([of = c.of](const Tensors& t) { return of(t); }));
     for (const bool taped : {false, true}) {
       Tensors given;

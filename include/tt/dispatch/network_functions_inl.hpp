@@ -203,7 +203,7 @@ Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& v
   };
   constexpr int bands = 4;  // of rows: a causal one reads no keys behind its last row
   Tensor made;
-  if (o.is_causal && parts >= bands) {
+  if (o.is_causal && parts >= 2 * bands) {  // a band of one part would make a size of its own
     TensorList each;
     for (int b = 0; b < bands; ++b) {
       const Size begin = parts * b / bands, end = parts * (b + 1) / bands;
