@@ -118,7 +118,7 @@ struct IntegerPow {
   }
 };
 
-/// x^y with the special cases of C99: negative x with whole y, zeros, infinities, NaN. x^2 is x * x, x^-1 is 1 / x, x^-2 is 1 / (x * x), x^0.5 the square root.
+/// x^y with the special cases of C99: negative x with whole y, zeros, infinities, NaN. x^2 is x * x, x^-1 is 1 / x, x^0.5 the square root.
 struct Pow {
   using of_integers = IntegerPow;
   static constexpr OpInfo info{
@@ -138,14 +138,8 @@ struct Pow {
     };
     const auto odd = [=]() TT_LAMBDA_INLINE { return detail::odd_power<T>(x, y); };
     const auto root = [=]() TT_LAMBDA_INLINE { return where(x == 0, 0, where(x == -infinity<T>, infinity<T>, sqrt(x))); };
-    const auto inverse_square = [=]() TT_LAMBDA_INLINE {
-      const auto wide = cast<double>(x);
-      return cast<T>(1 / (wide * wide));
-    };
-    const auto fits = abs(x) > T(sizeof(T) == 4 ? 0 : 0x1p-500) && abs(x) < T(sizeof(T) == 4 ? infinity<T> : 0x1p500);  // the square is a normal number
-    const auto rarest = [=]() TT_LAMBDA_INLINE { return detail::where_often(y == -2 && fits, inverse_square, any); };
     const auto rarer = [=]() TT_LAMBDA_INLINE {
-      return detail::where_often(y == T(0.5), root, [=]() TT_LAMBDA_INLINE { return detail::where_often(y == -1, [=]() TT_LAMBDA_INLINE { return 1 / x; }, rarest); });
+      return detail::where_often(y == T(0.5), root, [=]() TT_LAMBDA_INLINE { return detail::where_often(y == -1, [=]() TT_LAMBDA_INLINE { return 1 / x; }, any); });
     };
     return detail::where_often(
         y == 2, [=]() TT_LAMBDA_INLINE { return x * x; }, [=]() TT_LAMBDA_INLINE { return detail::where_often(y == 1 || y == 3, odd, rarer); });
