@@ -69,6 +69,8 @@ TEST_CASE("rows of many parts read no keys behind them, when they are causal") {
     const auto e = gradients([](const Tensor& a, const Tensor& b, const Tensor& c) { return tt::call_with<tt::Attention>(tt::here(), {true, {}}, a, b, c, Tensor()); });
     for (std::size_t i = 0; i < 3; ++i) CHECK(apart(d[i], e[i]) < 1e-5 * e[i].abs().max().item());  // sums of a thousand terms, in another order
   }
+  for (const bool causal : {false, true})  // no row of values is left out in silence
+    CHECK(message([&] { scaled_dot_product_attention(tt::rand({2, 3, 600, 8}), tt::rand({2, 3, 600, 8}), tt::rand({2, 3, 610, 5}), {}, 0, causal); }).find("extents") != std::string::npos);
 }
 
 TEST_CASE("gradients of parts are those of the whole, up to the order of sums, and mapped examples too") {

@@ -31,22 +31,24 @@ struct FunctionNode : TapeNode {
 // A light op on a Tensor of four floats takes 200 bytes, and what it keeps of their storage; tests/test_memory.cpp counts.
 static_assert(sizeof(FunctionNode) <= 96 && sizeof(PackedArgument) + sizeof(Edge) <= 40);
 
+/// May a step take the axes of t in another order? Not while it is recorded, nor where tangents go along.
+inline bool may_reorder(const Tensor& t) { return DispatchState::of_this_thread().capture == 0 && !may_be_dual(t) && t.impl().trace_id < 0; }
 /// The order of axes in which an elementwise step goes over memory: that in which its operands lie, as its call did; else the usual one. That also where gradients are
 /// summed to an argument's shape: the order of sums is that of the shape.
 inline tt::detail::MemoryOrder order_of_step(const FunctionNode& n, const SavedArguments& saved, const Tensor& in, bool taped) {
   const tt::detail::MemoryOrder usual(Call{});
-  if (taped || !n.op->elementwise || n.results != 1 || !in.defined() || DispatchState::of_this_thread().capture != 0) return usual;
+  if (taped || !n.op->elementwise || n.results != 1 || !in.defined()) return usual;
   SmallVec<const Tensor*, few_arguments> read;
-  bool contiguous = true, plain = true;
+  bool contiguous = true, reorders = true;
   const auto look_at = [&](const Tensor& t) {
     read.push_back(&t);
     contiguous = contiguous && t.impl().contiguous;
-    plain = plain && !may_be_dual(t) && t.impl().trace_id < 0;
+    reorders = reorders && may_reorder(t);
   };
   for (int k = 0; k < saved.size(); ++k)
     if (!saved[k].is_meta()) look_at(saved[k]);
   look_at(in);
-  if (contiguous || !plain) return usual;
+  if (contiguous || !reorders) return usual;
   for (int k = 0; k < n.edges; ++k)
     if (n.edge[k].node && !(saved[k].impl().shape == in.impl().shape)) return usual;
   const tt::detail::MemoryOrder order(Call{.argument = read.data(), .arguments = read.size()});
@@ -54,7 +56,7 @@ inline tt::detail::MemoryOrder order_of_step(const FunctionNode& n, const SavedA
 }
 /// The gradient through a view that exchanges axes, of a gradient with strides: without copying it twice. Undefined where there is another view, or none.
 inline Tensor exchanged_back(const FunctionNode& n, const SavedArguments& saved, const Attributes& attributes, const Tensor& in) {
-  if (!n.op->is_view || n.arguments != 1 || !in.defined() || in.impl().contiguous || may_be_dual(in) || in.impl().trace_id >= 0 || DispatchState::of_this_thread().capture != 0) return {};
+  if (!n.op->is_view || n.arguments != 1 || !in.defined() || in.impl().contiguous || !may_reorder(in)) return {};
   const Shape& shape = saved[0].impl().shape;
   const Tensor probe(in.dtype(), shape, {DeviceType::meta, 0});
   const Tensor* const argument = &probe;

@@ -9,7 +9,6 @@
 #include "tt/autograd/dual_list.hpp"
 #include "tt/autograd/history.hpp"
 #include "tt/dispatch/graph_function.hpp"
-#include "tt/dispatch/memory_order.hpp"
 
 namespace tt {
 

@@ -11,6 +11,7 @@
 #include "tt/dispatch/callable.hpp"
 #include "tt/dispatch/capture_events.hpp"
 #include "tt/dispatch/dispatcher.hpp"
+#include "tt/dispatch/memory_order.hpp"
 #include "tt/dispatch/recent_table.hpp"
 #include "tt/dispatch/size_marks.hpp"
 #include "tt/graph/transform.hpp"
@@ -101,21 +102,11 @@ class Signature {
   static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17, ordered = 1 << 18;  ///< the latter: strided, but without gaps
 
   /// Where each axis stands in memory, counted from the inmost one, if no element lies between those of t. Axes of one element have no place.
-  static bool order_in_memory(const detail::TensorImpl& t, std::int64_t* place) {
-    std::int64_t inside = 1, left = 0;
-    for (int k = 0; k < t.shape.rank; ++k) left += t.shape.code[k] != 1;
-    std::uint32_t placed = 0;
-    for (std::int64_t at = 0; at < left; ++at) {
-      int next = -1;
-      for (int k = t.shape.rank - 1; k >= 0 && next < 0; --k)
-        if (t.shape.code[k] != 1 && !(placed >> k & 1) && t.stride[k] == inside) next = k;
-      if (next < 0) return false;
-      placed |= 1u << next;
-      place[next] = at;
-      inside *= t.shape.code[next];
-    }
-    for (int k = 0; k < t.shape.rank; ++k)
-      if (t.shape.code[k] == 1) place[k] = 0;
+  static bool order_in_memory(const Tensor& t, std::int64_t* place) {
+    const detail::MemoryOrder order(t);
+    if (!order.has_no_gaps(t)) return false;
+    std::int64_t next = 0;
+    for (int d = order.shape.rank - 1; d >= 0; --d) place[order.axis[d]] = order.shape.code[order.axis[d]] == 1 ? 0 : next++;
     return true;
   }
   static Extent stride_behind(const Shape& s, const std::int64_t* place, int axis) {
@@ -145,7 +136,7 @@ class Signature {
         *to++ = code_of(n, !fixed || t.marks == 0 || is_constant() ? number : is_number(t.marks, k, number));
       }
       if (!t.contiguous) {
-        if (order_in_memory(t, to)) *head |= ordered;
+        if (order_in_memory(*argument[i], to)) *head |= ordered;
         else
           for (int k = 0; k < t.shape.rank; ++k) to[k] = code_of(t.shape.code[k] == 1 ? 0 : t.stride[k], numbers);
         to += t.shape.rank;

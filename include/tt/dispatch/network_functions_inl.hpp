@@ -194,8 +194,7 @@ Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& v
   };
   const Part all{split(query), by_row ? split(mask) : Tensor(), o.is_causal ? positions(parts) * rows_of_scores : Tensor(), seed.defined() ? positions(parts) + seed : Tensor()};
   const Tensor rows = positions(Size(rows_of_scores)).unsqueeze(1, at), columns = positions(key.size(-2, at));
-  const auto attend = [&](const Part& some, const Size& keys) {  // to the first keys
-    const Tensor k = key.slice(-2, 0, keys, 1, at), v = value.slice(-2, 0, keys, 1, at), places = columns.slice(0, 0, keys, 1, at);
+  const auto attend = [&](const Part& some, const Tensor& k, const Tensor& v, const Tensor& places) {  // `places`: of the keys
     return tt::map([&](const Part& p) {
       const Tensor seen = o.is_causal ? tt::le(places, rows + p.first_row, at) : by_row ? p.mask : mask;
       return call_with<Attention>(at, {false, o.scale, o.dropout_p}, p.query, k, v, seen, p.seed);
@@ -208,11 +207,12 @@ Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& v
     for (int b = 0; b < bands; ++b) {
       const Size begin = parts * b / bands, end = parts * (b + 1) / bands;
       const auto some = [&](const Tensor& t) { return t.defined() ? t.slice(0, begin, end, 1, at) : t; };
-      each.push_back(attend({some(all.query), {}, some(all.first_row), some(all.seed)}, b + 1 < bands ? end * rows_of_scores : key.size(-2, at)));
+      const auto seen = [&](const Tensor& t, int axis) { return b + 1 < bands ? t.slice(axis, 0, end * rows_of_scores, 1, at) : t; };
+      each.push_back(attend({some(all.query), {}, some(all.first_row), some(all.seed)}, seen(key, -2), seen(value, -2), seen(columns, 0)));
     }
     made = cat(each, 0, at);
   } else {
-    made = attend(all, key.size(-2, at));
+    made = attend(all, key, value, columns);
   }
   IntList shape;
   for (int k = 1; k < made.dim() - 2; ++k) shape.push_back(made.size(k, at));

@@ -7,9 +7,10 @@
 
 namespace tt::detail {
 
-/// Element `k` of each window, without the axis of elements, which is the last one. Of elementwise values it is computed of their operands' elements, so that
-/// nothing of the windows' size is written out: `depth` nodes far, for windows without many elements.
+/// Elements of windows that have more are not computed of their operands' elements.
 inline constexpr std::int64_t most_computed_elements = 16;
+/// Element `k` of each window, without the axis of elements, which is the last one. Of elementwise values it is computed of their operands' elements, so that
+/// nothing of the windows' size is written out: `depth` nodes far.
 constexpr int element_of_windows(Graph& g, int d, std::int64_t k, int depth = 4) {
   const Node n = g[d];
   if (n.shape.rank == 0) return d;
