@@ -2,3 +2,4 @@
 #define TT_BUILD TT_PART_jit
 #include "tt/jit/captures.hpp"
 #include "tt/jit/code_cache.hpp"
+#include "tt/jit/vmap_call.hpp"

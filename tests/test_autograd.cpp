@@ -1158,7 +1158,7 @@ TEST_CASE("gradients by parts are added where the parts lie, with the bits of a 
   const auto others = [](const Tensor& x) {
     Tensor r = x.diagonal().sum() + x.unfold(1, 3, 1).tanh().sum() + x.slice(0, 0, 1).expand({4, x.size(1)}).sum() * 2;
     for (const Tensor& part : tt::split(x, 3, 1)) r = r + (part * part).sum();
-    for (const Tensor& part : tt::unbind(x, 1)) r = r + part.select(0, 0) * 0.5;
+    for (const Tensor& part : tt::unbind(x.slice(1, 0, 64), 1)) r = r + part.select(0, 0) * 0.5;
     return r + (x * x).sum();
   };
   const auto check = [](const Tensor& given, const auto& f) {

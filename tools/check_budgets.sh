@@ -53,12 +53,12 @@ $(grep '^[<>]' "$work/difference")
   within "lines_$name" "$("$GXX" $flags -E -P "$work/one.cpp" | wc -l)"
 done
 
-# ---- steps of constant evaluation, for the training step of the digits
+# ---- steps of constant evaluation, for the training step of the digits (all of it static: what Tensors would compile is left out)
 # constant_steps COMPILER OPTION NAME
 constant_steps() {
   figures=$((figures + 1))
   # shellcheck disable=SC2086
-  "$1" $flags -fsyntax-only -w "$2=$(ceiling_of "$3")" "$digits" >"$work/log" 2>&1 ||
+  "$1" $flags -DTT_COMPILED -fsyntax-only -w "$2=$(ceiling_of "$3")" "$digits" >"$work/log" 2>&1 ||
     report "$3: $digits with $1 $2=$(ceiling_of "$3"):
 $(grep -m 3 error "$work/log")"
 }
@@ -67,7 +67,7 @@ if has_clang; then constant_steps "$CLANGXX" -fconstexpr-steps constexpr_steps_c
 
 # ---- symbols
 # shellcheck disable=SC2086
-"$GXX" $flags -O1 -DNDEBUG -DTT_EXAMPLES_DIR='"examples"' -c -o "$work/digits.o" "$digits" 2>"$work/log" ||
+"$GXX" $flags -O1 -DNDEBUG -DTT_COMPILED -DTT_EXAMPLES_DIR='"examples"' -c -o "$work/digits.o" "$digits" 2>"$work/log" ||
   report "$digits does not compile: $(head -n 3 "$work/log")"
 within symbol_length "$(nm "$work/digits.o" | awk '{ n = length($NF) } n > most { most = n } END { print most }')"
 

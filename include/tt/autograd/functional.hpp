@@ -20,13 +20,6 @@ struct tensors {
 
 namespace autograd {
 
-/// Does f(Tensor&) for those of an argument that can be differentiated by: some of a struct may be undefined.
-template <class A, class F>
-void each_variable(A& a, const F& f) {
-  tt::detail::each_leaf(a, [&](Tensor& t) {
-    if (t.defined()) f(t);
-  });
-}
 /// A Tensor to differentiate by: the same elements, a history of its own. On the tape of a Tensor that
 /// has one, so that derivatives of derivatives work. While a function is recorded the graph ends there: a variable has a history, which a node of a graph has not; CaptureMode::variable makes nodes.
 inline Tensor as_variable(const Tensor& t) {
@@ -49,74 +42,52 @@ inline bool has_history(const Tensor& t) {
   return t.requires_grad();
 }
 
-/// The gradients by arguments I, each as the argument is. They have a history where the function hangs on more that requires a gradient, as an argument's source or a
+/// One call of a function for its gradients. They have a history where the function hangs on more that requires a gradient, as an argument's source or a
 /// Tensor that it holds: derivatives of derivatives; who wants none is under NoGrad.
+class GradientRun {
+ public:
+  /// `arguments`: all Tensors of the call; `by`: those of them that it is differentiated by, which become variables. Some of a struct may be undefined.
+  TT_INLINE GradientRun(const tt::detail::Leaves& arguments, const tt::detail::Leaves& by);
+  GradientRun(const GradientRun&) = delete;
+  ~GradientRun() {
+    if (mode_) mode_->close_gradient();
+  }
+  /// What the function gave.
+  TT_INLINE void finish(Tensor& value);
+  /// The next gradients, in the place of what was differentiated by.
+  TT_INLINE void fill(const tt::detail::Leaves& by);
+
+ private:
+  tt::detail::CaptureMode* mode_ = nullptr;
+  bool nested_ = false;
+  std::size_t filled_ = 0;
+  std::vector<Tensor> variables_, gradients_;
+};
+/// The gradients by arguments I, each as the argument is.
 template <bool Value_, int... I, class F, class... A>
 auto gradient_by(const F& f, const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
-  bool nested = false;
+  tt::detail::Leaves all;
   const auto look = [&](auto& x) {
-    if constexpr (tt::detail::has_leaves<std::remove_cvref_t<decltype(x)>>())
-      each_variable(x, [&](const Tensor& t) { nested = nested || ((t.requires_grad() || has_taped_tangent(t)) && is_grad_enabled()); });
+    if constexpr (tt::detail::has_leaves<std::remove_cvref_t<decltype(x)>>()) all.add(x, false);
   };
   std::apply([&](auto&... x) { (look(x), ...); }, arguments);
-  std::vector<Tensor> variables, gradients;
-  Tensor value;
-  tt::detail::CaptureMode* const mode = tt::detail::capture_mode;
-  struct Scope {
-    tt::detail::CaptureMode* mode;
-    ~Scope() {
-      if (mode) mode->close_gradient();
-    }
-  } scope{nullptr};
-  if (mode) {
-    mode->open_gradient();
-    scope.mode = mode;
-  }
-  (each_variable(std::get<I>(arguments),
-                 [&](Tensor& t) {
-                   need_floating(t, "grad");
-                   t = mode ? mode->variable(t) : as_variable(t);
-                   variables.push_back(t);
-                 }),
-   ...);
-  {
+  GradientRun run(all, tt::detail::leaves_in(std::get<I>(arguments)...));
+  Tensor value = [&]() -> Tensor {
     const EnableGrad on;
-    value = std::apply(f, arguments);
-  }
-  gradients.resize(variables.size());
-  if (!mode || !mode->gradients(value, variables.data(), static_cast<int>(variables.size()), gradients.data())) {
-    if (value.requires_grad()) {
-      need_history(value, "grad");
-      nested = nested || (is_grad_enabled() && hangs_on_others(value, variables));
-      gradients = tt::grad({value}, variables, {}, nested, nested, {});
-    }
-    if (!nested) value = off_tape(value);
-  } else if (!is_grad_enabled()) {  // what is recorded may be differentiated as a whole: steps under NoGrad, as which forward mode goes on
-    value = value.clone();
-    for (Tensor& g : gradients) g = g.clone();
-  } else {
-    for (const Tensor& g : gradients) nested = nested || g.requires_grad();
-    if (!nested) value.impl().requires_grad = false;
-  }
-  std::size_t at = 0;
-  const auto fill = [&](auto x) {
-    each_variable(x, [&](Tensor& t) {
-      if (at == variables.size()) TT_THROW(Error(Text("tt::grad: the function defined a Tensor of an argument that it is differentiated by.")));
-      t = gradients[at].defined() ? gradients[at] : zeros_like(variables[at]);
-      ++at;
-    });
+    return std::apply(f, arguments);
+  }();
+  run.finish(value);
+  const auto gradient = [&](auto x) {
+    run.fill(tt::detail::leaves_in(x));
     return x;
   };
-  if constexpr (sizeof...(I) == 1) {
-    auto grads = fill(std::get<I...>(arguments));
-    if constexpr (Value_) return std::pair{value, grads};
-    else return grads;
-  } else {
-    std::tuple grads{fill(std::get<I>(arguments))...};
-    if constexpr (Value_) return std::pair{value, grads};
-    else return grads;
-  }
+  const auto gradients = [&] {
+    if constexpr (sizeof...(I) == 1) return gradient(std::get<I...>(arguments));
+    else return std::tuple{gradient(std::get<I>(arguments))...};
+  };
+  if constexpr (Value_) return std::pair{value, gradients()};
+  else return gradients();
 }
 
 }  // namespace autograd
@@ -135,61 +106,109 @@ auto TensorFront::gradient(const F& f, A&&... a) {
 /// Compares gradients with finite differences: true, or an Error that says where they differ. Inputs
 /// should be f64. `f` takes the vector of inputs and returns one Tensor; those that require a
 /// gradient are checked (torch.autograd.gradcheck's tolerances).
-template <class F>
-bool gradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3) {
+TT_INLINE bool gradcheck(CallableRef<Tensor(std::vector<Tensor>&)> f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3);
+/// gradcheck of the gradients: derivatives of the second order, also by what flows into the result.
+TT_INLINE bool gradgradcheck(CallableRef<Tensor(std::vector<Tensor>&)> f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3);
+
+#if TT_DEFINES(autograd)
+
+namespace autograd {
+TT_INLINE GradientRun::GradientRun(const tt::detail::Leaves& arguments, const tt::detail::Leaves& by) {
+  for (const Tensor* t : arguments.tensor) nested_ = nested_ || (t->defined() && (t->requires_grad() || has_taped_tangent(*t)) && is_grad_enabled());
+  if (tt::detail::capture_mode) {
+    tt::detail::capture_mode->open_gradient();
+    mode_ = tt::detail::capture_mode;
+  }
+  for (Tensor* t : by.tensor) {
+    if (!t->defined()) continue;
+    need_floating(*t, "grad");
+    *t = mode_ ? mode_->variable(*t) : as_variable(*t);
+    variables_.push_back(*t);
+  }
+  gradients_.resize(variables_.size());
+}
+TT_INLINE void GradientRun::finish(Tensor& value) {
+  if (!mode_ || !mode_->gradients(value, variables_.data(), static_cast<int>(variables_.size()), gradients_.data())) {
+    if (value.requires_grad()) {
+      need_history(value, "grad");
+      nested_ = nested_ || (is_grad_enabled() && hangs_on_others(value, variables_));
+      gradients_ = tt::grad({value}, variables_, {}, nested_, nested_, {});
+    }
+    if (!nested_) value = off_tape(value);
+  } else if (!is_grad_enabled()) {  // what is recorded may be differentiated as a whole: steps under NoGrad, as which forward mode goes on
+    value = value.clone();
+    for (Tensor& g : gradients_) g = g.clone();
+  } else {
+    for (const Tensor& g : gradients_) nested_ = nested_ || g.requires_grad();
+    if (!nested_) value.impl().requires_grad = false;
+  }
+}
+TT_INLINE void GradientRun::fill(const tt::detail::Leaves& by) {
+  for (Tensor* t : by.tensor) {
+    if (!t->defined()) continue;
+    if (filled_ == variables_.size()) TT_THROW(Error(Text("tt::grad: the function defined a Tensor of an argument that it is differentiated by.")));
+    *t = gradients_[filled_].defined() ? gradients_[filled_] : zeros_like(variables_[filled_]);
+    ++filled_;
+  }
+}
+/// Elements of argument `number` by finite differences of `sum`, beside its gradient.
+template <class T>
+void check_elements(const Tensor& t, int number, const Tensor& gradient, CallableRef<double()> sum, double eps, double atol, double rtol) {
+  if (!is_host(t.device())) TT_THROW(Error(Text("tt::gradcheck: inputs must be on the CPU.")));
+  T* p = t.contiguous().is_same(t) ? t.data_ptr<T>() : nullptr;
+  if (!p) TT_THROW(Error(Text("tt::gradcheck: inputs must lie dense.")));
+  for (std::int64_t i = 0; i < t.impl().numel; ++i) {
+    const T before = p[i];
+    p[i] = static_cast<T>(static_cast<double>(before) + eps);
+    const double up = sum();
+    p[i] = static_cast<T>(static_cast<double>(before) - eps);
+    const double down = sum();
+    p[i] = before;
+    const double expected = (up - down) / (2 * eps), found = static_cast<double>(gradient.data_ptr<T>()[i]);
+    if (!(std::abs(found - expected) <= atol + rtol * std::abs(expected))) {
+      char text[200];
+      std::snprintf(text, sizeof text, "tt::gradcheck: element %lld of input %d: the gradient is %.9g, by differences %.9g.",
+                    static_cast<long long>(i), number, found, expected);
+      TT_THROW(Error(Text(text)));
+    }
+  }
+}
+inline std::vector<Tensor> requiring_gradients(const std::vector<Tensor>& all) {
+  std::vector<Tensor> wanted;
+  for (const Tensor& t : all)
+    if (t.requires_grad()) wanted.push_back(t);
+  return wanted;
+}
+}  // namespace autograd
+
+TT_INLINE bool gradcheck(CallableRef<Tensor(std::vector<Tensor>&)> f, std::vector<Tensor> inputs, double eps, double atol, double rtol) {
   const Tensor y = f(inputs);
   const Tensor weights = rand_like(y, 20231).to(y.dtype());
-  std::vector<Tensor> wanted;
-  for (const Tensor& t : inputs)
-    if (t.requires_grad()) wanted.push_back(t);
-  const std::vector<Tensor> got = tt::grad({y}, wanted, {weights}, false, false, {});
+  const std::vector<Tensor> wanted = autograd::requiring_gradients(inputs), got = tt::grad({y}, wanted, {weights}, false, false, {});
   const NoGrad off;
-  const auto weighted = [&] { return (f(inputs) * weights).sum().template item<double>(); };
+  const auto weighted = [&] { return (f(inputs) * weights).sum().item<double>(); };
   for (std::size_t k = 0; k < wanted.size(); ++k) {
-    Tensor& t = wanted[k];
+    const Tensor& t = wanted[k];
     const Tensor g = got[k].defined() ? got[k].contiguous() : zeros_like(t);
-    with_dtype(t.dtype(), [&]<class T>(T) {
-      if (!is_host(t.device())) TT_THROW(Error(Text("tt::gradcheck: inputs must be on the CPU.")));
-      T* p = t.contiguous().is_same(t) ? t.data_ptr<T>() : nullptr;
-      if (!p) TT_THROW(Error(Text("tt::gradcheck: inputs must lie dense.")));
-      for (std::int64_t i = 0; i < t.impl().numel; ++i) {
-        const T before = p[i];
-        p[i] = static_cast<T>(static_cast<double>(before) + eps);
-        const double up = weighted();
-        p[i] = static_cast<T>(static_cast<double>(before) - eps);
-        const double down = weighted();
-        p[i] = before;
-        const double expected = (up - down) / (2 * eps), found = static_cast<double>(g.data_ptr<T>()[i]);
-        if (!(std::abs(found - expected) <= atol + rtol * std::abs(expected))) {
-          char text[200];
-          std::snprintf(text, sizeof text, "tt::gradcheck: element %lld of input %d: the gradient is %.9g, by differences %.9g.",
-                        static_cast<long long>(i), static_cast<int>(k), found, expected);
-          TT_THROW(Error(Text(text)));
-        }
-      }
-    });
+    with_dtype(t.dtype(), [&]<class T>(T) { autograd::check_elements<T>(t, static_cast<int>(k), g, weighted, eps, atol, rtol); });
   }
   return true;
 }
-
-/// gradcheck of the gradients: derivatives of the second order, also by what flows into the result.
-template <class F>
-bool gradgradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3) {
+TT_INLINE bool gradgradcheck(CallableRef<Tensor(std::vector<Tensor>&)> f, std::vector<Tensor> inputs, double eps, double atol, double rtol) {
   const Tensor y = f(inputs);
   inputs.push_back((rand_like(y, 20232).to(y.dtype()) + 0.5).detach().requires_grad_());
-  const auto gradients = [&f](const std::vector<Tensor>& all) {
+  const auto gradients = [&f](std::vector<Tensor>& all) {
     const EnableGrad on;
-    std::vector<Tensor> wanted;
-    const std::vector<Tensor> given(all.begin(), all.end() - 1);
-    for (const Tensor& t : given)
-      if (t.requires_grad()) wanted.push_back(t);
+    std::vector<Tensor> given(all.begin(), all.end() - 1);
     Tensor total = (all.back() * 0).sum();
     std::int64_t seed = 20233;
-    for (const Tensor& g : grad({f(given)}, wanted, {all.back()}, true, true, {}))
+    for (const Tensor& g : grad({f(given)}, autograd::requiring_gradients(given), {all.back()}, true, true, {}))
       if (g.defined()) total = total + (g * rand_like(g, seed++).to(g.dtype())).sum();
     return total;
   };
   return gradcheck(gradients, inputs, eps, atol, rtol);
 }
+
+#endif
 
 }  // namespace tt

@@ -5,7 +5,9 @@
 #include <bit>
 #include <vector>
 
+#include "tt/core/bit_set.hpp"
 #include "tt/core/members.hpp"
+#include "tt/core/small_vec.hpp"
 #include "tt/core/tensor.hpp"
 
 namespace tt::detail {
@@ -48,6 +50,35 @@ void each_leaf(A& a, const F& f) {
   else if constexpr (requires { std::begin(a); std::end(a); }) for (auto& x : a) each_leaf(x, f);
   else if constexpr (PlainStruct<T>) with_members(a, [&](auto&... m) { (each_leaf(m, f), ...); });
   else static_assert(std::is_void_v<T>, "tt::compile: arguments and results are Tensors, numbers, and structs and lists of them");
+}
+
+/// The Tensors in values, in order, as a list that needs no further template.
+struct Leaves {
+  SmallVec<Tensor*, 16> tensor;
+  BitSet constant;  ///< places of those in constant values, which nobody changes
+
+  template <class A>
+  void add(A& a, bool is_constant) {
+    each_leaf(a, [&](const Tensor& t) {
+      if (is_constant) constant.set(tensor.size());
+      tensor.push_back(const_cast<Tensor*>(&t));
+    });
+  }
+  std::vector<Tensor> values() const {
+    std::vector<Tensor> list;
+    for (const Tensor* t : tensor) list.push_back(*t);
+    return list;
+  }
+  /// Other Tensors in their places.
+  void assign(const std::vector<Tensor>& list) const {
+    for (int k = 0; k < tensor.size(); ++k) *tensor[k] = list[static_cast<std::size_t>(k)];
+  }
+};
+template <class... A>
+Leaves leaves_in(A&... a) {
+  Leaves all;
+  (all.add(a, std::is_const_v<A>), ...);
+  return all;
 }
 
 /// f(its bits, is it a floating one) for each number, in order; of lists also their length.

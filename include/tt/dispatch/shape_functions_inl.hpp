@@ -283,7 +283,8 @@ TT_LAZY_DEFINITION Tensor combinations(const Tensor& x, int r, bool with_replace
   std::vector<std::int64_t> place, own(static_cast<std::size_t>(r));
   const auto next = [&](const auto& self, int k, std::int64_t from) -> void {
     if (k == r) return static_cast<void>(place.insert(place.end(), own.begin(), own.end()));
-    for (std::int64_t i = from; i < n; ++i) {
+    const std::int64_t end = with_replacement ? n : n - (r - 1 - k);  // as many must be left as are still to be chosen
+    for (std::int64_t i = from; i < end; ++i) {
       own[static_cast<std::size_t>(k)] = i;
       self(self, k + 1, with_replacement ? i : i + 1);
     }

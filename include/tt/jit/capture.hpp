@@ -17,6 +17,7 @@ namespace jit {
 
 using tt::detail::each_leaf;
 using tt::detail::each_number;
+using tt::detail::Leaves;
 using tt::detail::PlainStruct;
 
 /// The numbers of a call, in order.
@@ -172,75 +173,76 @@ inline constexpr bool have_numbers = !(std::is_same_v<std::remove_cvref_t<A>, Te
 inline bool is_alike(const Tensor& a, const Tensor& b) { return a.dtype() == b.dtype() && a.impl().shape == b.impl().shape; }
 
 class Tracer;
-/// One run of a function on stand-ins of some sizes: what it is given, and what is made of what it did. Arguments behind
-/// the `passed` ones of the call are held.
+/// One run of a function on stand-ins of some sizes: what it is given, and what is made of what it did.
 class RecordingRun {
  public:
-  TT_INLINE RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed);
+  /// `given` are the arguments of the call, copied for the function: those that are defined become stand-ins. Arguments behind them are held.
+  TT_INLINE RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, const Leaves& given);
   RecordingRun(const RecordingRun&) = delete;
   TT_INLINE ~RecordingRun();
-  /// What the function gets in the place of each argument, in order.
-  TT_INLINE Tensor next();
-  /// A Tensor that it returned; nothing is left of it.
-  TT_INLINE void returned(Tensor& t);
-  /// The arguments as it left them, in order: what was assigned to a constant one is nobody's.
-  TT_INLINE void left(const Tensor& t, bool constant);
-  /// `result`: without its Tensors.
-  TT_INLINE Recording finish(std::shared_ptr<const void> result);
+  /// The Tensors that it returned; nothing is left of them.
+  TT_INLINE void returned(const Leaves& results);
+  /// `left`: the arguments as it left them; what was assigned to a constant one is nobody's. `result`: without its Tensors.
+  TT_INLINE Recording finish(const Leaves& left, std::shared_ptr<const void> result);
 
  private:
   std::unique_ptr<Tracer> tracer_;
 };
 
-/// Of those that are defined.
+/// Copies of arguments A for a function to change.
 template <class... A>
-int count_leaves(const A&... a) {
-  int n = 0;
-  (each_leaf(a, [&](const Tensor& t) { n += t.defined() ? 1 : 0; }), ...);
-  return n;
+using OwnArguments = std::tuple<std::remove_cvref_t<A>...>;
+/// Their Tensors, constant where the arguments are.
+template <class... A>
+Leaves own_leaves(OwnArguments<A...>& own) {
+  Leaves all;
+  std::apply([&](auto&... x) { (all.add(x, std::is_const_v<A>), ...); }, own);
+  return all;
 }
-template <class A>
-void note_left(auto& run, std::remove_cvref_t<A>& a) {
-  each_leaf(a, [&](Tensor& t) { run.left(t, std::is_const_v<A>); });
+template <class... A>
+std::vector<std::int64_t> numbers_of_all(const std::tuple<A...>& own) {
+  return std::apply([](const auto&... x) { return numbers_of(x...); }, own);
+}
+/// The result of what gives none.
+struct Nothing {};
+/// What a function makes of copies of its arguments.
+template <class F, class Own>
+auto result_of(const F& f, Own&& own) {
+  if constexpr (std::is_void_v<decltype(std::apply(f, own))>) {
+    std::apply(f, own);
+    return Nothing();
+  } else {
+    return std::apply(f, own);
+  }
 }
 /// Runs `f` on stand-ins and keeps what it does.
 template <class F, class... A>
 Recording record(const F& f, const char* name, const Guards& guards, const TracerOptions& options, const Arguments& argument,
                  A&... a) {
-  RecordingRun run(name, guards, options, argument, count_leaves(a...));
-  std::tuple<std::remove_cvref_t<A>...> traced(a...);
-  std::shared_ptr<const void> kept;
-  std::apply([&](auto&... x) { (each_leaf(x, [&](Tensor& t) { if (t.defined()) t = run.next(); }), ...); }, traced);
-  using Result = std::invoke_result_t<const F&, A&...>;
-  if constexpr (std::is_void_v<Result>) {
-    std::apply(f, traced);
-  } else {
-    auto result = std::make_shared<std::remove_cvref_t<Result>>(std::apply(f, traced));
-    each_leaf(*result, [&](Tensor& t) { run.returned(t); });
-    kept = result;
-  }
-  const auto note = [&] { std::apply([&](auto&... x) { (note_left<A>(run, x), ...); }, traced); };
+  OwnArguments<A...> traced(a...);
+  RecordingRun run(name, guards, options, argument, own_leaves<A...>(traced));
+  using Result = decltype(result_of(f, traced));
+  const auto result = std::make_shared<Result>(result_of(f, traced));
+  run.returned(tt::detail::leaves_in(*result));
   if constexpr (!have_numbers<A...>) {
-    note();
-    return run.finish(kept);
+    return run.finish(own_leaves<A...>(traced), result);
   } else {
     std::shared_ptr<const void> left;
-    if (std::apply([](const auto&... x) { return numbers_of(x...); }, traced) != numbers_of(a...)) {
-      std::tuple<std::remove_cvref_t<A>...> own(a...);
+    if (numbers_of_all(traced) != numbers_of(a...)) {
+      OwnArguments<A...> own(a...);
       std::apply([&](auto&... to) { give_numbers(traced, name, {}, to...); }, own);  // throws now rather than behind each call
-      auto copy = std::make_shared<std::tuple<std::remove_cvref_t<A>...>>(traced);
-      std::apply([](auto&... x) { (each_leaf(x, [](Tensor& t) { t = Tensor(); }), ...); }, *copy);
+      auto copy = std::make_shared<OwnArguments<A...>>(traced);
+      for (Tensor* t : tt::detail::leaves_in(*copy).tensor) *t = Tensor();
       left = copy;
     }
-    note();
-    Recording r = run.finish(kept);
+    Recording r = run.finish(own_leaves<A...>(traced), result);
     r.left = std::move(left);
     return r;
   }
 }
 
-/// Records a function on stand-ins. Throws SizesNeeded where sizes must be numbers.
-using Record = CallableRef<Recording()>;
+/// Records a function on stand-ins that these guards describe. Throws SizesNeeded where sizes must be numbers.
+using Record = CallableRef<Recording(const Guards&)>;
 /// What a graph has become: a function of tt's own, or what a backend made of it.
 struct Executable {
   std::shared_ptr<const GraphFunction> function;
@@ -255,31 +257,18 @@ struct Executable {
 TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out);
 
-/// Runs a recording: its outputs, the updates written. `plain`: neither on the tape nor in inference mode.
-TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
-                        bool plain, const char* name, SourceLine at);
-/// Result number `place`, if it is no output of its own: `out` are all outputs.
-TT_INLINE bool find_shared(const SharedResults& shared, int place, const Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t);
-/// Arguments become the Tensors that the function assigned to them, perhaps outputs from `first` on.
-TT_INLINE void assign_handles(const SharedResults& shared, const Tensor* out, int first, const Arguments& argument, const SymbolValues& symbols, SourceLine at);
-/// The same; returns the results.
+/// Runs a recording: `results` are the Tensors in what the function returned; what it changed is changed. `plain`: neither on the tape nor in inference mode.
+TT_INLINE void run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
+                   SourceLine at, const Leaves& results);
+/// The same; returns the result.
 template <class R>
 R run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
       SourceLine at) {
-  SmallVec<Tensor, few_results> results(e.function->outputs());
-  run_into(results.data(), r, e, argument, symbols, plain, name, at);
-  const auto assign = [&] {
-    if (r.shared) assign_handles(*r.shared, results.data(), r.results + static_cast<int>(r.updated.size()), argument, symbols, at);
-  };
   if constexpr (std::is_void_v<R>) {
-    assign();
+    run(r, e, argument, symbols, plain, name, at, {});
   } else {
     R result = *static_cast<const R*>(r.result.get());
-    int place = 0, next = 0;
-    each_leaf(result, [&](Tensor& t) {
-      if (!r.shared || !find_shared(*r.shared, place++, results.data(), argument, symbols, at, t)) t = results[next++];
-    });
-    assign();
+    run(r, e, argument, symbols, plain, name, at, tt::detail::leaves_in(result));
     return result;
   }
 }

@@ -231,7 +231,16 @@ struct SharedResults {
   std::vector<One> list;      ///< by their results
   std::vector<int> assigned;  ///< places of arguments that become outputs, the last ones
 };
-TT_INLINE void assign_handles(const SharedResults& shared, const Tensor* out, int first, const Arguments& argument, const SymbolValues& symbols, SourceLine at) {
+/// Result number `place`, if it is no output of its own: `out` are all outputs.
+inline bool find_shared(const SharedResults& shared, int place, const Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t) {
+  const auto s = std::lower_bound(shared.list.begin(), shared.list.end(), place, [](const SharedResults::One& x, int p) { return x.result < p; });
+  if (s == shared.list.end() || s->result != place) return false;
+  t = s->output >= 0 ? out[s->output] : s->argument >= 0 ? argument[s->argument] : Tensor();
+  for (const ViewStep& step : s->steps) t = step.of(t, symbols, at);
+  return true;
+}
+/// Arguments become the Tensors that the function assigned to them, perhaps outputs from `first` on.
+inline void assign_handles(const SharedResults& shared, const Tensor* out, int first, const Arguments& argument, const SymbolValues& symbols, SourceLine at) {
   std::vector<std::pair<Tensor*, Tensor>> all;  // made before any is assigned
   for (const int place : shared.assigned) {
     if (DispatchState::of_this_thread().inference) out[first].impl().inference = true;
@@ -241,19 +250,20 @@ TT_INLINE void assign_handles(const SharedResults& shared, const Tensor* out, in
     if (Tensor t; s.result < 0 && find_shared(shared, s.result, out, argument, symbols, at, t)) all.push_back({&argument.handle(-1 - s.result), t});
   for (auto& [to, value] : all) *to = static_cast<Tensor&&>(value);
 }
-TT_INLINE bool find_shared(const SharedResults& shared, int place, const Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t) {
-  const auto s = std::lower_bound(shared.list.begin(), shared.list.end(), place, [](const SharedResults::One& x, int p) { return x.result < p; });
-  if (s == shared.list.end() || s->result != place) return false;
-  t = s->output >= 0 ? out[s->output] : s->argument >= 0 ? argument[s->argument] : Tensor();
-  for (const ViewStep& step : s->steps) t = step.of(t, symbols, at);
-  return true;
-}
 
-TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
-                        bool plain, const char* name, SourceLine at) {
-  if (plain && r.updated.empty() && !e.by_backend && e.ordered.empty() && !argument.may_have_tangents) return e.function->run(argument.tensor.data(), symbols, out);
-  const bool taped = !plain && argument.on_tape();
-  execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
+TT_INLINE void run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
+                   SourceLine at, const Leaves& results) {
+  SmallVec<Tensor, few_results> out(e.function->outputs());
+  if (plain && r.updated.empty() && !e.by_backend && e.ordered.empty() && !argument.may_have_tangents) {
+    e.function->run(argument.tensor.data(), symbols, out.data());
+  } else {
+    const bool taped = !plain && argument.on_tape();
+    execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out.data());
+  }
+  int next = 0;
+  for (int k = 0; k < results.tensor.size(); ++k)
+    if (!r.shared || !find_shared(*r.shared, k, out.data(), argument, symbols, at, *results.tensor[k])) *results.tensor[k] = out[next++];
+  if (r.shared) assign_handles(*r.shared, out.data(), r.results + static_cast<int>(r.updated.size()), argument, symbols, at);
 }
 
 TT_INLINE Text difference(const Guards& before, const Guards& now) {
@@ -396,3 +406,24 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
 }  // namespace tt
 
 #include "tt/jit/tracer_inl.hpp"
+
+namespace tt {
+namespace jit {
+
+TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, const Leaves& given) {
+  const auto passed = std::count_if(given.tensor.begin(), given.tensor.end(), [](const Tensor* t) { return t->defined(); });
+  tracer_.reset(new Tracer(name, guards, static_cast<TracerOptions&&>(options), argument, static_cast<int>(passed)));
+  for (Tensor* t : given.tensor)
+    if (t->defined()) *t = tracer_->next();
+}
+TT_INLINE RecordingRun::~RecordingRun() = default;
+TT_INLINE void RecordingRun::returned(const Leaves& results) {
+  for (Tensor* t : results.tensor) tracer_->returned(*t);
+}
+TT_INLINE Recording RecordingRun::finish(const Leaves& left, std::shared_ptr<const void> result) {
+  for (int k = 0; k < left.tensor.size(); ++k) tracer_->left(*left.tensor[k], left.constant.test(k));
+  return tracer_->finish(static_cast<std::shared_ptr<const void>&&>(result));
+}
+
+}  // namespace jit
+}  // namespace tt

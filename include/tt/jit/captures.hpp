@@ -30,6 +30,15 @@ struct Capture {
   TT_INLINE SizeFacts numbers_for(const Guards& now, const char* name) const;
 };
 
+/// How a call of a compiled function goes on.
+struct CallPlan {
+  enum class Way { op_by_op, recorded, compiled } way;
+  RecentTable<Capture, 128>::Reading reading;  ///< while the capture is used
+  const Capture* capture = nullptr;            ///< that runs compiled
+  SymbolValues sizes{};                        ///< of its symbols
+  bool plain = false;                          ///< neither on the tape nor in inference mode
+};
+
 /// The captures of a function.
 struct CompiledState {
   /// Calls that would need more of them are recorded, as functions with graph breaks are.
@@ -47,6 +56,10 @@ struct CompiledState {
   TT_INLINE CompiledState(const CompileOptions& o, SourceLine at);
   CompiledState(const CompiledState&) = delete;
   TT_INLINE ~CompiledState();
+  /// What does for a call; where nothing does yet, a capture is made with `record`. `holds`: what else the function holds becomes arguments, too.
+  TT_INLINE CallPlan plan(const Record& record, Arguments& argument, Numbers& numbers, bool holds);
+  /// The newest capture first, until f returns true.
+  TT_INLINE void each_capture(CallableRef<bool(const Capture&)> f);
   /// While its captures are read. `values`: what the symbols of the capture are.
   TT_INLINE Capture* find(const Guards& now, SymbolValues& values);
   /// Captures that differ in numbers only, or in sizes that the function looks at: of a call with others the ops are recorded,
@@ -111,6 +124,58 @@ TT_INLINE Capture* CompiledState::find(const Guards& now, SymbolValues& values) 
   if (found) last.store(found->guards.sizes.hash(), std::memory_order_relaxed);
   else values = now.sizes.values;
   return found;
+}
+TT_INLINE void CompiledState::each_capture(CallableRef<bool(const Capture&)> f) {
+  const auto reading = captures.read();
+  captures.each(f);
+}
+TT_INLINE CallPlan CompiledState::plan(const Record& record, Arguments& argument, Numbers& numbers, bool holds) {
+  using Way = CallPlan::Way;
+  CallPlan call{Way::op_by_op, captures.read()};
+  const std::atomic<Held*>* next_held = &held;
+  for (const Arguments::Absent& a : argument.absent) numbers.push(a.place, false);
+  for (SizeFacts as_numbers;;) {
+    if (holds)
+      while (Held* h = next_held->load(std::memory_order_acquire)) {
+        argument.add(options.name, h->tensor, true);
+        next_held = &h->next;
+      }
+    const Guards now(argument, &numbers, as_numbers, fixed(argument));
+    Capture* c = find(now, call.sizes);
+    if (!c) {
+      if (parameters_changed(argument)) {
+        as_numbers = {};
+        continue;
+      }
+      if (numbers_vary(now)) {
+        if (argument.may_have_tangents) calls_with_tangents.fetch_add(1, std::memory_order_relaxed);
+        else call.way = Way::recorded;
+        return call;
+      }
+      if (is_full()) {
+        calls_without_room.fetch_add(1, std::memory_order_relaxed);
+        return call;
+      }
+      c = capture(record, now, argument, call.sizes);
+      if (!c) continue;  // it holds one more Tensor, or there is no room any more
+    }
+    if (!c->is_ready()) {
+      as_numbers = c->numbers_for(now, options.name);
+      continue;
+    }
+    c->calls.fetch_add(1, std::memory_order_relaxed);
+    if (argument.may_have_tangents && !c->takes_duals()) {
+      calls_with_tangents.fetch_add(1, std::memory_order_relaxed);
+    } else if (c->breaks) {
+      call.way = Way::recorded;
+    } else {
+      call.way = Way::compiled;
+      call.capture = c;
+      argument.add_constants(c->recording.constants);
+      call.plain = !now.on_tape() && !now.in_inference_mode();
+    }
+    return call;
+  }
 }
 TT_INLINE bool CompiledState::parameters_changed(const Arguments& a) {
   if (parameters_vary.load()) return false;
@@ -177,7 +242,7 @@ TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& no
   if (Capture* c = find(now, values)) return c;  // another thread was first
   auto c = fresh(now);
   try {
-    c->recording = record();
+    c->recording = record(now);
     c->size_guards = static_cast<Vec<SizeGuard>&&>(c->recording.guards);
     check_marks(argument, now, {}, c->size_guards, options.name, "", {});
     Arguments all = argument;

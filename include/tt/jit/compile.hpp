@@ -58,31 +58,15 @@ inline constexpr bool is_frozen<Frozen<F>> = true;
 
 }  // namespace jit
 
-/// A compiled function. Copies share what was captured, and so does what was moved from; any thread may call it.
-template <class F>
-class CompiledFunction {
- public:
-  CompiledFunction(F f, CompileOptions o, SourceLine at)
-      : f_(static_cast<F&&>(f)), where_(at), state_(std::make_shared<jit::CompiledState>(o, at)) {
-    (void)o.backend.find();  // throws here if there is none
-  }
-  CompiledFunction(const CompiledFunction&) = default;
-  CompiledFunction(CompiledFunction&& o) : f_(copied(o.f_)), where_(o.where_), state_(o.state_) {}
-  CompiledFunction& operator=(const CompiledFunction&) = default;
+namespace jit {
 
-  template <class... A>
-  auto operator()(A&&... a) const {
-    constexpr bool taken = ((detail::has_leaves<std::remove_cvref_t<A>>() && !std::is_array_v<std::remove_reference_t<A>>) && ...);
-    static_assert(taken, "tt::compile: an argument is a Tensor, a number, or a struct, std::vector, std::array, std::string, pair or tuple "
-                         "of these; no pointer, no C array, and of a literal \"x\" std::string(\"x\")");
-    if constexpr (!taken) return Tensor();
-    else if constexpr (requires { f_.module; }) return call(jit::CallModule{}, *f_.module, a...);
-    else return call(f_, a...);
-  }
+/// What a compiled function can be asked, whatever it calls.
+class CompiledFunctionBase {
+ public:
   /// Captures so far; each has a reason in explain().
   int captures() const {
     int n = 0;
-    each_capture([&](const jit::Capture& c) {
+    state_->each_capture([&](const Capture& c) {
       n += c.is_ready() ? 1 : 0;
       return false;
     });
@@ -93,7 +77,7 @@ class CompiledFunction {
   /// Kernels of the newest capture, or segment.
   int kernels() const {
     int n = -1;
-    each_capture([&](const jit::Capture& c) {
+    state_->each_capture([&](const Capture& c) {
       if (c.run.function && !c.run.by_backend) n = c.run.forward().kernels();
       return c.run.function != nullptr;
     });
@@ -103,7 +87,7 @@ class CompiledFunction {
   const Graph& graph() const {
     const Graph* g = nullptr;
     bool breaks = false;
-    each_capture([&](const jit::Capture& c) {
+    state_->each_capture([&](const Capture& c) {
       breaks = breaks || c.breaks;
       if (c.run.function) g = &c.recording.graph;
       return g != nullptr;
@@ -115,7 +99,7 @@ class CompiledFunction {
   /// Calls so far in which every kernel ran compiled (tier 1), and the others.
   backend::TileProgram::Calls calls() const {
     backend::TileProgram::Calls sum = state_->segments.calls();
-    each_capture([&](const jit::Capture& c) {
+    state_->each_capture([&](const Capture& c) {
       if (!c.run.function || c.run.by_backend) return false;
       const auto [tier0, tier1] = c.run.forward().calls();
       sum.tier0 += tier0;
@@ -131,23 +115,44 @@ class CompiledFunction {
   /// What was captured, why, under which guards, into how many kernels; where graphs end; what is changed in place.
   Text explain() const { return state_->explain(); }
 
+ protected:
+  CompiledFunctionBase(const CompileOptions& o, SourceLine at) : where_(at), state_(std::make_shared<CompiledState>(o, at)) {
+    (void)o.backend.find();  // throws here if there is none
+  }
+  SourceLine where_;
+  std::shared_ptr<CompiledState> state_;
+};
+
+}  // namespace jit
+
+/// A compiled function. Copies share what was captured, and so does what was moved from; any thread may call it.
+template <class F>
+class CompiledFunction : public jit::CompiledFunctionBase {
+ public:
+  CompiledFunction(F f, const CompileOptions& o, SourceLine at) : CompiledFunctionBase(o, at), f_(static_cast<F&&>(f)) {}
+  CompiledFunction(const CompiledFunction&) = default;
+  CompiledFunction(CompiledFunction&& o) : CompiledFunctionBase(static_cast<const CompiledFunctionBase&>(o)), f_(copied(o.f_)) {}
+  CompiledFunction& operator=(const CompiledFunction&) = default;
+
+  template <class... A>
+  auto operator()(A&&... a) const {
+    constexpr bool taken = ((detail::has_leaves<std::remove_cvref_t<A>>() && !std::is_array_v<std::remove_reference_t<A>>) && ...);
+    static_assert(taken, "tt::compile: an argument is a Tensor, a number, or a struct, std::vector, std::array, std::string, pair or tuple "
+                         "of these; no pointer, no C array, and of a literal \"x\" std::string(\"x\")");
+    if constexpr (!taken) return Tensor();
+    else if constexpr (requires { f_.module; }) return call(jit::CallModule{}, *f_.module, a...);
+    else return call(f_, a...);
+  }
+
  private:
   F f_;
-  SourceLine where_;
   /// What can only be moved is.
   static decltype(auto) copied(F& f) {
     if constexpr (std::is_copy_constructible_v<F>) return static_cast<const F&>(f);
     else return static_cast<F&&>(f);
   }
-  std::shared_ptr<jit::CompiledState> state_;
   static constexpr bool holds = jit::is_frozen<F>;
 
-  /// The newest first, until f returns true.
-  template <class Visit>
-  void each_capture(const Visit& f) const {
-    const auto reading = state_->captures.read();
-    state_->captures.each(f);
-  }
   template <class Fn, class... A>
   auto call(const Fn& f, A&... a) const -> std::decay_t<std::invoke_result_t<const Fn&, A&...>> {
     using R = std::decay_t<std::invoke_result_t<const Fn&, A&...>>;
@@ -157,87 +162,35 @@ class CompiledFunction {
     numbers.push(jit::type_number<std::remove_cvref_t<A>...>(), false);
     (jit::each_number(a, [&](std::int64_t v, bool real) { numbers.push(v, real); }), ...);
     jit::Arguments argument(name, a...);
-    const auto reading = state_->captures.read();
-    [[maybe_unused]] const std::atomic<jit::CompiledState::Held*>* next_held = &state_->held;
-    for (int k = 0; k < argument.absent.size(); ++k) numbers.push(argument.absent[k].place, false);
-    for (SizeFacts as_numbers;;) {
-      if constexpr (holds)
-        while (jit::CompiledState::Held* h = next_held->load(std::memory_order_acquire)) {
-          argument.add(name, h->tensor, true);
-          next_held = &h->next;
-        }
-      const jit::Guards now(argument, &numbers, as_numbers, state_->fixed(argument));
-      SymbolValues sizes;
-      jit::Capture* c = state_->find(now, sizes);
-      if (!c && state_->parameters_changed(argument)) {
-        as_numbers = {};
-        continue;
-      }
-      if (!c && state_->numbers_vary(now)) return argument.may_have_tangents ? op_by_op<R>(state_->calls_with_tangents, f, a...) : run_recorded<R>(f, argument, a...);
-      if (!c && state_->is_full()) return op_by_op<R>(state_->calls_without_room, f, a...);
-      if (!c) c = capture(f, now, argument, sizes, a...);
-      if (!c) continue;  // it holds one more Tensor, or there is no room any more
-      if (!c->is_ready()) {
-        as_numbers = c->numbers_for(now, name);
-        continue;
-      }
-      c->calls.fetch_add(1, std::memory_order_relaxed);
-      if (argument.may_have_tangents && !c->takes_duals()) return op_by_op<R>(state_->calls_with_tangents, f, a...);
-      if (c->breaks) return run_recorded<R>(f, argument, a...);
-      argument.add_constants(c->recording.constants);
-      const bool plain = !now.on_tape() && !now.in_inference_mode();
-      if constexpr (jit::have_numbers<A...>)
-        if (c->recording.left) {
-          const auto give = [&] { jit::give_numbers(*static_cast<const std::tuple<std::remove_cvref_t<A>...>*>(c->recording.left.get()), name, where_, a...); };
-          if constexpr (std::is_void_v<R>) {
-            jit::run<R>(c->recording, c->run, argument, sizes, plain, name, where_);
-            return give();
-          } else {
-            R result = jit::run<R>(c->recording, c->run, argument, sizes, plain, name, where_);
-            give();
-            return result;
-          }
-        }
-      return jit::run<R>(c->recording, c->run, argument, sizes, plain, name, where_);
-    }
-  }
-  template <class Fn, class... A>
-  jit::Capture* capture(const Fn& f, const jit::Guards& now, const jit::Arguments& argument, SymbolValues& sizes, A&... a) const {
-    const CompileOptions& o = state_->options;
-    const auto record = [&] {
-      return jit::record(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds, .guards_sizes = true, .shares = true},
+    const auto record = [&](const jit::Guards& now) {
+      return jit::record(f, name, now, {.breaks = !state_->options.fullgraph, .who = state_->whole(), .holds = holds, .guards_sizes = true, .shares = true},
                          argument, a...);
     };
-    return state_->capture(record, now, argument, sizes);
+    const jit::CallPlan plan = state_->plan(record, argument, numbers, holds);
+    if (plan.way == jit::CallPlan::Way::op_by_op) return f(a...);  // of duals, where no graph that runs whole is the function, and of what has no room
+    if (plan.way == jit::CallPlan::Way::recorded) return run_recorded<R>(f, argument, a...);
+    const jit::Recording& r = plan.capture->recording;
+    const auto result = [&] { return jit::run<R>(r, plan.capture->run, argument, plan.sizes, plan.plain, name, where_); };
+    if constexpr (jit::have_numbers<A...>)
+      if (r.left) {
+        auto made = jit::result_of(result, std::tuple<>());
+        jit::give_numbers(*static_cast<const jit::OwnArguments<A...>*>(r.left.get()), name, where_, a...);
+        return static_cast<R>(made);
+      }
+    return result();
   }
-  /// Of duals, where no graph that runs whole is the function, and of what has no room.
-  template <class R, class Fn, class... A>
-  R op_by_op(std::atomic<std::int64_t>& count, const Fn& f, A&... a) const {
-    count.fetch_add(1, std::memory_order_relaxed);
-    return f(a...);
-  }
-  /// A function with graph breaks: on the arguments themselves, its ops recorded.
+  /// A function with graph breaks: on copies of the arguments, its ops recorded.
   template <class R, class Fn, class... A>
   R run_recorded(const Fn& f, const jit::Arguments& argument, A&... a) const {
-    std::tuple<std::remove_cvref_t<A>...> own(a...);
-    const auto numbers = [&] { return std::apply([](const auto&... x) { return jit::numbers_of(x...); }, own); };
+    jit::OwnArguments<A...> own(a...);
     [[maybe_unused]] std::conditional_t<jit::have_numbers<A...>, std::vector<std::int64_t>, int> before{};
-    if constexpr (jit::have_numbers<A...>) before = numbers();
+    if constexpr (jit::have_numbers<A...>) before = jit::numbers_of_all(own);
     jit::RecordedCall recorder(state_->segments, argument, holds);
-    const auto finish = [&] {
-      if constexpr (jit::have_numbers<A...>)
-        if (numbers() != before) jit::give_numbers(own, state_->options.name, where_, a...);
-      std::apply([&](auto&... x) { (jit::note_left<A>(recorder, x), ...); }, own);
-      recorder.finish(where_);
-    };
-    if constexpr (std::is_void_v<R>) {
-      std::apply(f, own);
-      finish();
-    } else {
-      R result = std::apply(f, own);
-      finish();
-      return result;
-    }
+    auto result = jit::result_of(f, own);
+    if constexpr (jit::have_numbers<A...>)
+      if (jit::numbers_of_all(own) != before) jit::give_numbers(own, state_->options.name, where_, a...);
+    recorder.finish(jit::own_leaves<A...>(own), where_);
+    if constexpr (!std::is_void_v<R>) return result;
   }
 };
 /// f.explain().

@@ -58,10 +58,8 @@ class RecordedCall {
   TT_INLINE RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds);
   RecordedCall(const RecordedCall&) = delete;
   TT_INLINE ~RecordedCall();
-  /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
-  TT_INLINE void left(Tensor& t, bool constant);
-  /// Arguments become what was assigned to them, all at once; then what is left runs.
-  TT_INLINE void finish(SourceLine at);
+  /// `left`: the arguments as the function left them. They become what was assigned to them, all at once, and nothing is left of it; then what was not run yet runs.
+  TT_INLINE void finish(const Leaves& left, SourceLine at);
 
  private:
   alignas(16) std::byte recorder_[256];

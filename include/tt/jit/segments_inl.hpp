@@ -110,9 +110,10 @@ TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& argum
   ::new (recorder_) SegmentRecorder(store, arguments, holds);
 }
 TT_INLINE RecordedCall::~RecordedCall() { std::destroy_at(std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))); }
-TT_INLINE void RecordedCall::left(Tensor& t, bool constant) { std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->left(t, constant); }
-TT_INLINE void RecordedCall::finish(SourceLine at) {
-  std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->finish(at);
+TT_INLINE void RecordedCall::finish(const Leaves& left, SourceLine at) {
+  SegmentRecorder& recorder = *std::launder(reinterpret_cast<SegmentRecorder*>(recorder_));
+  for (int k = 0; k < left.tensor.size(); ++k) recorder.left(*left.tensor[k], left.constant.test(k));
+  recorder.finish(at);
 }
 
 TT_INLINE SegmentStore::SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}

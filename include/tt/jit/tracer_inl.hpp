@@ -483,16 +483,6 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   return static_cast<Recording&&>(recording_);
 }
 
-TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
-    : tracer_(new Tracer(name, guards, static_cast<TracerOptions&&>(options), argument, passed)) {}
-TT_INLINE RecordingRun::~RecordingRun() = default;
-TT_INLINE Tensor RecordingRun::next() { return tracer_->next(); }
-TT_INLINE void RecordingRun::returned(Tensor& t) { tracer_->returned(t); }
-TT_INLINE void RecordingRun::left(const Tensor& t, bool constant) { tracer_->left(t, constant); }
-TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
-  return tracer_->finish(static_cast<std::shared_ptr<const void>&&>(result));
-}
-
 }  // namespace jit
 }  // namespace tt
 

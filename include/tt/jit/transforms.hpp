@@ -5,233 +5,19 @@
 //   auto [y, dy] = tt::jvp(f, x, dx);
 #pragma once
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "tt/autograd/dual.hpp"
 #include "tt/autograd/tangent_map.hpp"
-#include "tt/dispatch/boxed.hpp"
-#include "tt/dispatch/control_flow.hpp"
-#include "tt/dispatch/random.hpp"
-#include "tt/functional/view_ops.hpp"
 #include "tt/graph/batch.hpp"
 #include "tt/jit/compile.hpp"
-#include "tt/jit/shared_arguments.hpp"
+#include "tt/jit/vmap_call.hpp"
 
 namespace tt {
 
-/// The axis of an argument that examples lie along, or none: it is the same for all.
-struct InDim {
-  int dim = 0;
-  bool mapped = true;
-  constexpr InDim(int axis) : dim(axis) {}
-  constexpr InDim(NoneType) : mapped(false) {}
-};
-/// Where examples lie in the results: an axis for all Tensors of the result, or one for each of them in turn.
-struct OutDims {
-  std::vector<int> dims;
-  OutDims(int axis = 0) : dims{axis} {}
-  OutDims(std::initializer_list<int> each) : dims(each) {}
-};
-struct VmapOptions {
-  std::vector<InDim> in_dims{};         ///< of each argument, for all its Tensors; those that are not listed: 0
-  OutDims out_dims = 0;
-  std::string_view randomness = "error";  ///< what draws random numbers is refused; "same", "different": for all examples, for each
-  std::int64_t chunk_size = 0;          ///< so many examples at a time, in less memory; 0: all
-};
-
 namespace detail {
 
-/// With one axis at another place.
-inline Tensor moved_axis(const Tensor& t, int from, int to, const char* op, SourceLine at) {
-  const int a = axis_of(t, from, op, at, t.dim()), b = axis_of(t, to, op, at, t.dim());
-  if (a == b) return t;
-  IntList axes;
-  for (int k = 0; k < t.dim(); ++k)
-    if (k != a) axes.push_back(k);
-  IntList all;
-  for (int k = 0, next = 0; k < t.dim(); ++k) all.push_back(k == b ? std::int64_t{a} : axes.value(next++));
-  return t.permute(all, at);
-}
-
-/// f of each example, as it runs where no graph of batches is made: `args` have examples along axis 0 where `mapped` says so.
-template <class F, class... A>
-class VmapCall {
- public:
-  using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
-
-  VmapCall(const F& f, const VmapOptions& options, SourceLine at, const A&... a) : f_(f), options_(options), at_(at), given_(a...) {
-    int k = 0;
-    std::apply([&](auto&... x) { (take(x, k++), ...); }, given_);
-    for (const Tensor* t : examples_)
-      if (t->impl().shape.code[0] != examples_[0]->impl().shape.code[0])
-        TT_THROW(Error(Text("tt::vmap: numbers of examples differ: ") << examples_[0]->impl().shape[0] << " and " << t->impl().shape[0] << "." << at));
-    if (options_.in_dims.size() > sizeof...(A))
-      TT_THROW(Error(Text("tt::vmap: ") << options_.in_dims.size() << " in_dims for " << sizeof...(A) << (sizeof...(A) == 1 ? " argument." : " arguments.") << at));
-    if (examples_.empty()) TT_THROW(Error(Text("tt::vmap: no argument has examples. Give one of them an axis in in_dims?") << at));
-  }
-  R run() {
-    const std::int64_t chunk = options_.chunk_size;
-    if (chunk < 0) TT_THROW(Error(Text("tt::vmap: chunk_size is negative: ") << chunk << "." << at_));
-    if (chunk > 0 && examples_[0]->size(0, at_) > chunk) return in_chunks();
-    Draws draws(options_.randomness, at_);
-    if (records_control()) return recorded(draws);
-    return one_by_one(draws);
-  }
-
- private:
-  const F& f_;
-  const VmapOptions& options_;
-  SourceLine at_;
-  std::tuple<A...> given_;
-  bool mapped_[sizeof...(A)] = {};
-  std::vector<const Tensor*> examples_;
-  Tensor seeds_;  ///< of a graph's draws
-
-  template <class X>
-  void take(X& x, int k) {
-    const InDim in = k < static_cast<int>(options_.in_dims.size()) ? options_.in_dims[static_cast<std::size_t>(k)] : InDim(0);
-    mapped_[k] = in.mapped;
-    if (!in.mapped) return;
-    each_leaf(x, [&](Tensor& t) {
-      if (t.dim() == 0) TT_THROW(Error(Text("tt::vmap: argument ") << k << " has a Tensor without axes, and in_dims gives it one." << at_));
-      t = moved_axis(t, in.dim, 0, "vmap", at_);
-      examples_.push_back(&t);
-    });
-  }
-  /// The arguments with g(each Tensor) in place of batches, and h(each Tensor) in place of others.
-  template <class G, class H>
-  std::tuple<A...> examples(const G& g, H&& h) const {
-    std::tuple<A...> all = given_;
-    int k = 0;
-    const auto one = [&](auto& x) {
-      if (mapped_[k++]) x = with_leaves(x, g);
-      else if constexpr (has_leaves<std::remove_cvref_t<decltype(x)>>()) x = with_leaves(x, [&](const Tensor& t) { return h(t); });
-    };
-    std::apply([&](auto&... x) { (one(x), ...); }, all);
-    return all;
-  }
-  template <class G>
-  std::tuple<A...> examples(const G& g) const {
-    return examples(g, [](const Tensor& t) { return t; });
-  }
-  SharedArguments shared_arguments() const {
-    SharedArguments shared;
-    (void)examples([](const Tensor& t) { return t; }, [&](const Tensor& t) {
-      if (t.defined()) shared.add(t);
-      return t;
-    });
-    return shared;
-  }
-  /// Randomness while examples run.
-  struct Draws {
-    ExampleRun own;
-    Draws(std::string_view word, SourceLine at) : own{kind_of(word, at), example_run} { example_run = &own; }
-    Draws(const Draws&) = delete;
-    ~Draws() { example_run = own.outer; }
-    void next_example() const {
-      example_run->first = false;
-      example_run->next = 0;
-      example_run->examples.clear();
-    }
-    static ExampleRun::Kind kind_of(std::string_view word, SourceLine at) {
-      if (word == "error") return ExampleRun::Kind::error;
-      if (word == "same") return ExampleRun::Kind::same;
-      if (word != "different") TT_THROW(Error(Text("tt::vmap: randomness is '") << std::string(word).c_str() << "'. One of error, same and different?" << at));
-      return ExampleRun::Kind::different;
-    }
-  };
-  int out_dim(std::size_t result) const { return options_.out_dims.dims[options_.out_dims.dims.size() == 1 ? 0 : result]; }
-  Tensor placed(const Tensor& t, std::size_t result) const { return moved_axis(t, 0, out_dim(result), "vmap", at_); }
-  void check_results(const R& result) const {
-    const std::size_t given = options_.out_dims.dims.size(), results = leaves_of(result).size();
-    bool all = results > 0;
-    each_leaf(result, [&](const Tensor& t) { all = all && t.defined(); });
-    if (!all) TT_THROW(Error(Text("tt::vmap: the function gives ") << (results > 0 ? "a Tensor that is undefined." : "no Tensor.") << at_));
-    if (given != 1 && given != results) TT_THROW(Error(Text("tt::vmap: ") << given << " out_dims for " << results << " results." << at_));
-  }
-  R in_chunks() {
-    const std::int64_t n = examples_[0]->size(0, at_);
-    VmapOptions own = options_;
-    own.chunk_size = 0;
-    own.in_dims.clear();
-    for (const bool mapped : mapped_) own.in_dims.push_back(mapped ? InDim(0) : InDim(none));
-    std::vector<std::vector<Tensor>> parts;
-    R like{};
-    SharedArguments shared = shared_arguments();
-    std::unique_ptr<Draws> draws;  // of which every chunk has the same
-    if (options_.randomness == "same") draws = std::make_unique<Draws>(options_.randomness, at_);
-    for (std::int64_t begin = 0; begin < n; begin += options_.chunk_size) {
-      const std::int64_t end = begin + options_.chunk_size < n ? begin + options_.chunk_size : n;
-      R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }, shared));
-      shared.check(at_);
-      const std::vector<const Tensor*> leaves = leaves_of(part);
-      parts.resize(leaves.size());
-      for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
-      like = std::move(part);
-      if (draws) draws->next_example();
-    }
-    std::size_t k = 0;
-    return with_leaves(std::move(like), [&](const Tensor&) {
-      const int d = out_dim(k);
-      return cat(parts[k++], d, at_);
-    });
-  }
-  /// Once, or twice where it draws: then the seeds are drawn before, one for each draw, or one for each of each example.
-  R recorded(Draws& draws) {
-    const bool in_graph = !draws.own.outer && capture_mode->records_effects();
-    R like = record_body({}, in_graph);
-    if (in_graph && draws.own.next > 0) {
-      const bool each = draws.own.kind == ExampleRun::Kind::different;
-      const auto count = static_cast<std::int64_t>(draws.own.next);
-      const Tensor places = each ? zeros({examples_[0]->size(0, at_), count}, TensorOptions{}, at_) : zeros({count}, TensorOptions{}, at_);
-      example_run = nullptr;
-      seeds_ = call_with<DrawSeed<>>(at_, {}, places);
-      example_run = &draws.own;
-      if (each) examples_.push_back(&seeds_);
-      draws.own.next = 0;
-      like = record_body(seeds_, true);
-    }
-    std::vector<Tensor> result(leaves_of(like).size());
-    capture_mode->transform({TransformCall::vmap, examples_.data(), static_cast<int>(examples_.size()), result.data(), static_cast<int>(result.size()), at_});
-    std::size_t next = 0;
-    return with_leaves(like, [&](const Tensor&) {
-      const std::size_t k = next++;
-      return placed(result[k], k);
-    });
-  }
-  R record_body(const Tensor& seeds, bool in_graph) {
-    RecordedRegion region;
-    if (in_graph) example_run->region = DispatchState::of_this_thread().capture;
-    const std::tuple<A...> stand_ins = examples([&](const Tensor& t) { return capture_mode->region_input(t, true); });
-    if (seeds.defined()) example_run->recorded_seeds = example_run->kind == ExampleRun::Kind::different ? capture_mode->region_input(seeds, true) : seeds;
-    const R like = std::apply(f_, stand_ins);
-    check_results(like);
-    region.close(like);
-    return like;
-  }
-  R one_by_one(const Draws& draws) {
-    const std::int64_t n = examples_[0]->impl().shape.code[0];
-    if (n == 0) TT_THROW(Error(Text("tt::vmap: there is no example.") << at_));
-    std::vector<std::vector<Tensor>> parts;
-    SharedArguments shared = n > 1 ? shared_arguments() : SharedArguments();
-    R like{};
-    for (std::int64_t row = 0; row < n; ++row) {
-      R result = std::apply(f_, examples([&](const Tensor& t) { return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_)); }, shared));
-      if (row == 0) check_results(result);
-      shared.check(at_);
-      const std::vector<const Tensor*> leaves = leaves_of(result);
-      parts.resize(leaves.size());
-      for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
-      like = std::move(result);
-      draws.next_example();
-    }
-    std::size_t next = 0;
-    return with_leaves(std::move(like), [&](const Tensor&) {
-      const std::size_t k = next++;
-      return placed(stack(parts[k], 0, at_), k);
-    });
-  }
-};
 template <class F>
 struct VmapRun {
   using tt_function = F;
@@ -245,7 +31,19 @@ struct VmapRun {
   SourceLine at;
   template <class... A>
   auto operator()(const A&... a) const {
-    return VmapCall<F, A...>(f, options, at, a...).run();
+    std::tuple<A...> own(a...);
+    const Leaves in = leaves_in(own);
+    std::optional<std::decay_t<std::invoke_result_t<const F&, const A&...>>> result;  // of the last example: what is no Tensor in it stays
+    const auto body = [&](const std::vector<Tensor>& example) {
+      in.assign(example);
+      result.emplace(std::apply(f, std::as_const(own)));
+      return leaves_in(*result).values();
+    };
+    VmapCall call(body, options, at);
+    std::apply([&](const auto&... x) { (call.take(leaves_in(x)), ...); }, own);
+    const std::vector<Tensor> all = call.run();
+    leaves_in(*result).assign(all);
+    return *result;
   }
 };
 
