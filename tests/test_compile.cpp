@@ -1164,3 +1164,32 @@ TEST_CASE("what a held Tensor is added to at once breaks the graph") {
     CHECK(numbers(f(x))[0] == static_cast<double>(1 + 2 * value + 20 * 2 * value));
   }
 }
+
+TEST_CASE("a gradient that fails in a recorded function leaves nothing behind") {
+  const auto body = [](const Tensor& x, const Tensor& integers) {
+    try {
+      (void)tt::grad([](const Tensor& t) { return t.sum(); })(integers);
+    } catch (const tt::Error&) {
+    }
+    const tt::EnableGrad on;
+    return x * 2;
+  };
+  const Tensor x = tt::ones({3}).requires_grad_(), integers = tt::ones({3}).to(DType::i64);
+  const auto whole = tt::compile(body);
+  const tt::NoGrad off;
+  CHECK(body(x, integers).requires_grad());
+  CHECK(whole(x, integers).requires_grad());
+}
+
+TEST_CASE("a function may tell constant arguments from others by the type of its result") {
+  const auto f = tt::compile([](auto& x) {
+    if constexpr (std::is_const_v<std::remove_reference_t<decltype(x)>>) return std::pair<Tensor, double>(x * 2, 7.5);
+    else return std::pair<Tensor, int>(x * 2, 7);
+  });
+  const Tensor x = tt::ones({3});
+  Tensor y = tt::ones({3});
+  for (int k = 0; k < 2; ++k) {
+    CHECK(f(x).second == 7);  // it ran on copies, which are not constant
+    CHECK(f(y).second == 7);
+  }
+}

@@ -175,6 +175,46 @@ TEST_CASE("a table of recent entries drops the oldest, but not those in turn, an
   CHECK((table.evicted() == 1 && table.size() == 4 && use(0) && use(1) && use(2)));
 }
 
+TEST_CASE("a large table drops an eighth at once, none of those in use, and what a reader stands on stays") {
+  struct Entry {
+    int number;
+    int* gone;
+    ~Entry() { ++*gone; }
+  };
+  int gone = 0;
+  tt::RecentTable<Entry, 32> table;
+  const auto find = [&](int k) { return table.find(static_cast<std::uint64_t>(k) * 3, [&](const Entry& e) { return e.number == k; }); };
+  const auto use = [&](int k) {
+    const auto reading = table.read();
+    Entry* e = find(k);
+    if (!e) e = table.insert(static_cast<std::uint64_t>(k) * 3, std::unique_ptr<Entry>(new Entry{k, &gone}));
+    return e != nullptr;
+  };
+  for (int k = 0; k < 32; ++k) REQUIRE(use(k));
+  CHECK(!use(100));  // all are recent
+  gone = 0;
+  for (int round = 0; round < 8; ++round)
+    for (int k = 3; k < 32; ++k) use(k);
+  {
+    const auto reading = table.read();
+    const Entry* const old = find(5);
+    std::vector<int> seen;
+    table.each([&](const Entry& e) {
+      if (e.number == 2) {  // the reader stands among those that go
+        CHECK(use(200));
+        CHECK(table.evicted() == 3);  // of four that would make room, one is in use
+      }
+      seen.push_back(e.number);
+      return false;
+    });
+    CHECK(seen.back() == 0);
+    CHECK((gone == 0 && old->number == 5));
+  }
+  CHECK((use(3) && gone == 3 && table.size() == 30));
+  for (int k = 3; k < 32; ++k) CHECK(table.find_any([&](const Entry& e) { return e.number == k; }) != nullptr);
+  for (int k = 0; k < 3; ++k) CHECK(find(k) == nullptr);
+}
+
 TEST_CASE("what a table removed is freed though somebody reads at every moment") {
   struct Entry {
     int* gone;

@@ -436,6 +436,9 @@ TEST_CASE("vmap of what gives no Tensor; the same draws in every chunk") {
   CHECK(contains(message([&] { (void)tt::vmap([](const Tensor&) { return std::vector<Tensor>{}; })(x); }), "gives no Tensor"));
   CHECK(contains(message([&] { (void)tt::vmap([](const Tensor&) { return Tensor(); })(x); }), "gives no Tensor"));
   CHECK(contains(message([&] { (void)tt::vmap([](const Tensor& row) { return std::pair{row, Tensor()}; })(x); }), "undefined"));
+  int calls = 0;
+  const auto varying = tt::vmap([&calls](const Tensor& row) { return std::vector<Tensor>(row.sum().item() == 3 && ++calls < 3 ? 2 : 1, row); });
+  CHECK(contains(message([&] { (void)varying(x); }), "2 Tensors for one example, and 1 for another"));
   const Tensor drawn = tt::vmap([](const Tensor& row) { return row * 0 + tt::rand({3}); }, {.randomness = "same", .chunk_size = 2})(x);
   CHECK(numbers((drawn - drawn[0]).abs().sum()) == Numbers{0});
 }

@@ -43,22 +43,29 @@ inline bool has_history(const Tensor& t) {
 }
 
 /// One call of a function for its gradients. They have a history where the function hangs on more that requires a gradient, as an argument's source or a
-/// Tensor that it holds: derivatives of derivatives; who wants none is under NoGrad.
+/// Tensor that it holds: derivatives of derivatives. Under NoGrad they have none.
 class GradientRun {
  public:
   /// `arguments`: all Tensors of the call; `by`: those of them that it is differentiated by, which become variables. Some of a struct may be undefined.
   TT_INLINE GradientRun(const tt::detail::Leaves& arguments, const tt::detail::Leaves& by);
   GradientRun(const GradientRun&) = delete;
-  ~GradientRun() {
-    if (mode_) mode_->close_gradient();
-  }
   /// What the function gave.
   TT_INLINE void finish(Tensor& value);
   /// The next gradients, in the place of what was differentiated by.
   TT_INLINE void fill(const tt::detail::Leaves& by);
 
  private:
-  tt::detail::CaptureMode* mode_ = nullptr;
+  /// Where a function is recorded, its recorder knows of the gradient from its begin to its end, an error or not.
+  struct Recorded {
+    tt::detail::CaptureMode* const mode = tt::detail::capture_mode;
+    Recorded() {
+      if (mode) mode->open_gradient();
+    }
+    Recorded(const Recorded&) = delete;
+    ~Recorded() {
+      if (mode) mode->close_gradient();
+    }
+  } recorded_;
   bool nested_ = false;
   std::size_t filled_ = 0;
   std::vector<Tensor> variables_, gradients_;
@@ -69,7 +76,7 @@ auto gradient_by(const F& f, const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
   tt::detail::Leaves all;
   const auto look = [&](auto& x) {
-    if constexpr (tt::detail::has_leaves<std::remove_cvref_t<decltype(x)>>()) all.add(x, false);
+    if constexpr (tt::detail::has_leaves<std::remove_cvref_t<decltype(x)>>()) all.add(std::as_const(x), true);
   };
   std::apply([&](auto&... x) { (look(x), ...); }, arguments);
   GradientRun run(all, tt::detail::leaves_in(std::get<I>(arguments)...));
@@ -115,20 +122,16 @@ TT_INLINE bool gradgradcheck(CallableRef<Tensor(std::vector<Tensor>&)> f, std::v
 namespace autograd {
 TT_INLINE GradientRun::GradientRun(const tt::detail::Leaves& arguments, const tt::detail::Leaves& by) {
   for (const Tensor* t : arguments.tensor) nested_ = nested_ || (t->defined() && (t->requires_grad() || has_taped_tangent(*t)) && is_grad_enabled());
-  if (tt::detail::capture_mode) {
-    tt::detail::capture_mode->open_gradient();
-    mode_ = tt::detail::capture_mode;
-  }
   for (Tensor* t : by.tensor) {
     if (!t->defined()) continue;
     need_floating(*t, "grad");
-    *t = mode_ ? mode_->variable(*t) : as_variable(*t);
+    *t = recorded_.mode ? recorded_.mode->variable(*t) : as_variable(*t);
     variables_.push_back(*t);
   }
   gradients_.resize(variables_.size());
 }
 TT_INLINE void GradientRun::finish(Tensor& value) {
-  if (!mode_ || !mode_->gradients(value, variables_.data(), static_cast<int>(variables_.size()), gradients_.data())) {
+  if (!recorded_.mode || !recorded_.mode->gradients(value, variables_.data(), static_cast<int>(variables_.size()), gradients_.data())) {
     if (value.requires_grad()) {
       need_history(value, "grad");
       nested_ = nested_ || (is_grad_enabled() && hangs_on_others(value, variables_));

@@ -59,7 +59,9 @@ struct Leaves {
 
   template <class A>
   void add(A& a, bool is_constant) {
-    each_leaf(a, [&](const Tensor& t) {
+    each_leaf(a, [&]<class T>(T& t) {
+      static_assert(!std::is_const_v<T> || std::is_const_v<A>, "tt: the Tensors of this argument are constant in it, and are replaced while the function runs: pass a "
+                                                               "std::vector<tt::Tensor>, and no std::span<const tt::Tensor> or struct with a const member");
       if (is_constant) constant.set(tensor.size());
       tensor.push_back(const_cast<Tensor*>(&t));
     });

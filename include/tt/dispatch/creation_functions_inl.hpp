@@ -10,13 +10,19 @@ template <class F>
 Tensor numbers_between(double start, double end, std::int64_t n, TensorOptions o, SourceLine at, const F& f) {
   if (n < 0) TT_THROW(Error(Text("tt: a number of steps is negative: ") << n << "." << at));
   if (is_integral(o.dtype)) start = __builtin_trunc(start), end = __builtin_trunc(end);
-  Tensor t(DType::f64, Shape{n});
-  auto* const to = elements_of<double>(t);
   const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
   const std::int64_t half = (n + 1) / 2;
-  in_ranges(n, 1, [&](std::int64_t begin, std::int64_t last) {
-    for (std::int64_t k = begin; k < last; ++k) to[k] = k < half ? f(start + step * static_cast<double>(k)) : f(end - step * static_cast<double>(n - 1 - k));
-  });
+  const auto made = [&]<class T>(T) {
+    Tensor t(dtype_of<T>, Shape{n});
+    T* const to = elements_of<T>(t);
+    in_ranges(n, 1, [&](std::int64_t begin, std::int64_t last) {
+      const std::int64_t middle = std::clamp(half, begin, last);
+      for (std::int64_t k = begin; k < middle; ++k) to[k] = static_cast<T>(f(start + step * static_cast<double>(k)));
+      for (std::int64_t k = middle; k < last; ++k) to[k] = static_cast<T>(f(end - step * static_cast<double>(n - 1 - k)));
+    });
+    return t;
+  };
+  const Tensor t = o.dtype == DType::f32 ? made(float()) : made(double());
   stamp(t);
   const Tensor r = made_of_numbers(t).to(o.dtype, at);
   const Device device = o.device;

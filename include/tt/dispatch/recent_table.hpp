@@ -1,11 +1,12 @@
-// RecentTable: entries found by a hash, at most so many. Reading takes no lock. Where the table is full, the entry whose use
-// lies longest back makes room, unless that is so recent that the entries in turn are simply more than there is room for:
+// RecentTable: entries found by a hash, at most so many. Reading takes no lock. Where the table is full, entries whose use
+// lies longest back make room, unless that is so recent that the entries in turn are simply more than there is room for:
 // then a new one is refused, and its maker does without. Removed entries live on while anybody reads who may have found them.
 //   RecentTable<Capture, 128> table;
 //   const auto reading = table.read();                       // as long as what is found is used
 //   Capture* c = table.find(hash, [&](const Capture& c) { return c.fits(call); });
 //   if (!c) c = table.insert(hash, std::move(fresh));        // by one thread at a time
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
@@ -90,7 +91,14 @@ class RecentTable {
     return nullptr;
   }
   /// Would a new entry be taken?
-  bool has_room() const { return size() < Most || oldest_use() < finds_.load(std::memory_order_relaxed) - 4 * Most; }
+  bool has_room() const {
+    if (size() < Most) return true;
+    const std::int64_t now = finds_.load(std::memory_order_relaxed);
+    if (now <= full_until_.load(std::memory_order_relaxed)) return false;
+    const std::int64_t until = oldest_use() + long_ago;
+    full_until_.store(until, std::memory_order_relaxed);
+    return now > until;
+  }
   /// While reading, and by one thread at a time. Null: refused, unless `always`.
   Entry* insert(std::uint64_t hash, std::unique_ptr<Entry> entry, bool always = false) {
     Entry* const taken = take(hash, static_cast<std::unique_ptr<Entry>&&>(entry), always);
@@ -116,13 +124,16 @@ class RecentTable {
     std::atomic<Node*> next = nullptr;         ///< in its bucket
     std::atomic<Node*> older = nullptr;
     Node* next_removed = nullptr;
+    bool goes = false;                         ///< is about to be removed
   };
+  static constexpr std::int64_t long_ago = 4 * Most;  ///< in finds: an entry that was not used since may go
   // Readers are counted in the epoch in which they began. Removed entries wait until the next epoch has begun, whose readers do not
   // find them, and those of the one before have left: so they go though somebody reads all the time.
   std::atomic<int> readers_[2] = {};
   std::atomic<int> epoch_ = 0;
   std::atomic<int> size_ = 0;
   std::atomic<std::int64_t> finds_ = 0, evicted_ = 0, refused_ = 0;
+  mutable std::atomic<std::int64_t> full_until_ = 0;  ///< the number of the last find at which no entry is old enough to go
   std::atomic<bool> any_removed_ = false;
   std::atomic_flag busy_;
   std::atomic<Node*> newest_ = nullptr;
@@ -162,26 +173,39 @@ class RecentTable {
     size_.fetch_add(1, std::memory_order_relaxed);
     return n->entry.get();
   }
+  /// Removes the entry whose use lies longest back, and others that were not used for long, up to an eighth of all: to find the oldest, all have to be read.
   void remove_oldest() {
-    Node* gone = newest_.load();
-    std::int64_t least = gone->used.load(std::memory_order_relaxed);
-    for (Node* n = gone->older.load(); n; n = n->older.load())
-      if (const std::int64_t used = n->used.load(std::memory_order_relaxed); used <= least) {  // the one that was newest last
-        gone = n;
-        least = used;
+    struct Old {
+      std::int64_t used;
+      Node* node;
+    };
+    const std::unique_ptr<Old[]> list(new Old[Most]);
+    Old* const all = list.get();
+    int n = 0;
+    for (Node* x = newest_.load(); x; x = x->older.load()) all[n++] = {x->used.load(std::memory_order_relaxed), x};
+    std::reverse(all, all + n);  // of those that were last used at once, the one that is longest here
+    const auto earlier = [](const Old& x, const Old& y) { return x.used < y.used; };
+    const int few = Most / 8 > 1 ? Most / 8 : 1;
+    std::swap(all[0], *std::min_element(all, all + n, earlier));
+    if (few > 1) std::nth_element(all + 1, all + few - 1, all + n, earlier);
+    const std::int64_t old = finds_.load(std::memory_order_relaxed) - long_ago;
+    for (int k = 0; k < few; ++k) all[k].node->goes = k == 0 || all[k].used < old;
+    std::atomic<Node*>* link = &newest_;
+    while (Node* const gone = link->load()) {
+      if (!gone->goes) {
+        link = &gone->older;
+        continue;
       }
-    unlink(newest_, &Node::older, gone);
-    unlink(bucket_[gone->hash % Most], &Node::next, gone);
-    gone->next_removed = removed_;  // its other links stay: somebody may stand on it
-    removed_ = gone;
+      link->store(gone->older.load());
+      std::atomic<Node*>* at = &bucket_[gone->hash % Most];
+      while (at->load() != gone) at = &at->load()->next;
+      at->store(gone->next.load());
+      gone->next_removed = removed_;  // its other links stay: somebody may stand on it
+      removed_ = gone;
+      size_.fetch_sub(1, std::memory_order_relaxed);
+      evicted_.fetch_add(1, std::memory_order_relaxed);
+    }
     any_removed_.store(true);
-    size_.fetch_sub(1, std::memory_order_relaxed);
-    evicted_.fetch_add(1, std::memory_order_relaxed);
-  }
-  static void unlink(std::atomic<Node*>& head, std::atomic<Node*> Node::*link, Node* gone) {
-    std::atomic<Node*>* at = &head;
-    while (at->load() != gone) at = &(at->load()->*link);
-    at->store((gone->*link).load());
   }
   /// Entries removed in this epoch begin to wait, if none does.
   void advance() {

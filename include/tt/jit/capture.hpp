@@ -1,6 +1,6 @@
 // Capturing: a function is run once on Tensors that record what is done with them. What the recording
 // took for granted is in its Guards; jit/compile.hpp and jit/trace.hpp keep recordings and run them.
-//   Recording r = record(f, "f", guards, argument, count, x, y);   r.graph, r.results, r.updated
+//   Recording r = record(f, "f", guards, options, argument, x, y);   r.graph, r.results, r.updated
 #pragma once
 #include <memory>
 
@@ -30,7 +30,7 @@ struct Numbers {
   }
 };
 
-/// Tells the types of arguments apart.
+/// Tells the types of results and arguments apart.
 template <class... A>
 std::int64_t type_number() {
   static const char place = 0;
@@ -176,10 +176,11 @@ class Tracer;
 /// One run of a function on stand-ins of some sizes: what it is given, and what is made of what it did.
 class RecordingRun {
  public:
-  /// `given` are the arguments of the call, copied for the function: those that are defined become stand-ins. Arguments behind them are held.
-  TT_INLINE RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, const Leaves& given);
+  TT_INLINE RecordingRun();
   RecordingRun(const RecordingRun&) = delete;
   TT_INLINE ~RecordingRun();
+  /// `given` are the arguments of the call, copied for the function: those that are defined become stand-ins. Arguments behind them are held.
+  TT_INLINE void begin(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, const Leaves& given);
   /// The Tensors that it returned; nothing is left of them.
   TT_INLINE void returned(const Leaves& results);
   /// `left`: the arguments as it left them; what was assigned to a constant one is nobody's. `result`: without its Tensors.
@@ -192,7 +193,7 @@ class RecordingRun {
 /// Copies of arguments A for a function to change.
 template <class... A>
 using OwnArguments = std::tuple<std::remove_cvref_t<A>...>;
-/// Their Tensors, constant where the arguments are.
+/// Their Tensors; marked as constant where the arguments are, though the copies are not.
 template <class... A>
 Leaves own_leaves(OwnArguments<A...>& own) {
   Leaves all;
@@ -203,9 +204,9 @@ template <class... A>
 std::vector<std::int64_t> numbers_of_all(const std::tuple<A...>& own) {
   return std::apply([](const auto&... x) { return numbers_of(x...); }, own);
 }
-/// The result of what gives none.
+/// The result of a function that returns void.
 struct Nothing {};
-/// What a function makes of copies of its arguments.
+/// The result of a function, called with copies of its arguments.
 template <class F, class Own>
 auto result_of(const F& f, Own&& own) {
   if constexpr (std::is_void_v<decltype(std::apply(f, own))>) {
@@ -219,9 +220,11 @@ auto result_of(const F& f, Own&& own) {
 template <class F, class... A>
 Recording record(const F& f, const char* name, const Guards& guards, const TracerOptions& options, const Arguments& argument,
                  A&... a) {
+  RecordingRun run;  // it outlives the stand-ins
   OwnArguments<A...> traced(a...);
-  RecordingRun run(name, guards, options, argument, own_leaves<A...>(traced));
-  using Result = decltype(result_of(f, traced));
+  run.begin(name, guards, options, argument, own_leaves<A...>(traced));
+  using Returned = std::invoke_result_t<const F&, A&...>;  // of the arguments as they are: a function may tell const ones from others
+  using Result = std::conditional_t<std::is_void_v<Returned>, Nothing, std::decay_t<Returned>>;
   const auto result = std::make_shared<Result>(result_of(f, traced));
   run.returned(tt::detail::leaves_in(*result));
   if constexpr (!have_numbers<A...>) {
@@ -257,7 +260,8 @@ struct Executable {
 TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out);
 
-/// Runs a recording: `results` are the Tensors in what the function returned; what it changed is changed. `plain`: neither on the tape nor in inference mode.
+/// Runs a recording: fills `results`, the Tensors in a copy of the function's result, and changes in place the arguments that the function changes. `plain`: neither on the
+/// tape nor in inference mode.
 TT_INLINE void run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
                    SourceLine at, const Leaves& results);
 /// The same; returns the result.

@@ -410,13 +410,14 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
 namespace tt {
 namespace jit {
 
-TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, const Leaves& given) {
+TT_INLINE RecordingRun::RecordingRun() = default;
+TT_INLINE RecordingRun::~RecordingRun() = default;
+TT_INLINE void RecordingRun::begin(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, const Leaves& given) {
   const auto passed = std::count_if(given.tensor.begin(), given.tensor.end(), [](const Tensor* t) { return t->defined(); });
   tracer_.reset(new Tracer(name, guards, static_cast<TracerOptions&&>(options), argument, static_cast<int>(passed)));
   for (Tensor* t : given.tensor)
     if (t->defined()) *t = tracer_->next();
 }
-TT_INLINE RecordingRun::~RecordingRun() = default;
 TT_INLINE void RecordingRun::returned(const Leaves& results) {
   for (Tensor* t : results.tensor) tracer_->returned(*t);
 }

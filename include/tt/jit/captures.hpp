@@ -56,7 +56,7 @@ struct CompiledState {
   TT_INLINE CompiledState(const CompileOptions& o, SourceLine at);
   CompiledState(const CompiledState&) = delete;
   TT_INLINE ~CompiledState();
-  /// What does for a call; where nothing does yet, a capture is made with `record`. `holds`: what else the function holds becomes arguments, too.
+  /// Chooses a capture for a call, or makes one with `record`. `holds`: Tensors that the function holds become arguments, too.
   TT_INLINE CallPlan plan(const Record& record, Arguments& argument, Numbers& numbers, bool holds);
   /// The newest capture first, until f returns true.
   TT_INLINE void each_capture(CallableRef<bool(const Capture&)> f);

@@ -159,7 +159,7 @@ class CompiledFunction : public jit::CompiledFunctionBase {
     if (detail::capture_mode) return f(a...);  // part of another capture
     const char* const name = state_->options.name;
     jit::Numbers numbers;
-    numbers.push(jit::type_number<std::remove_cvref_t<A>...>(), false);
+    numbers.push(jit::type_number<R, std::remove_cvref_t<A>...>(), false);  // another result of constant arguments is another capture
     (jit::each_number(a, [&](std::int64_t v, bool real) { numbers.push(v, real); }), ...);
     jit::Arguments argument(name, a...);
     const auto record = [&](const jit::Guards& now) {
@@ -167,7 +167,7 @@ class CompiledFunction : public jit::CompiledFunctionBase {
                          argument, a...);
     };
     const jit::CallPlan plan = state_->plan(record, argument, numbers, holds);
-    if (plan.way == jit::CallPlan::Way::op_by_op) return f(a...);  // of duals, where no graph that runs whole is the function, and of what has no room
+    if (plan.way == jit::CallPlan::Way::op_by_op) return f(a...);  // with tangents that the graph cannot carry, or without room for a capture
     if (plan.way == jit::CallPlan::Way::recorded) return run_recorded<R>(f, argument, a...);
     const jit::Recording& r = plan.capture->recording;
     const auto result = [&] { return jit::run<R>(r, plan.capture->run, argument, plan.sizes, plan.plain, name, where_); };
@@ -175,7 +175,8 @@ class CompiledFunction : public jit::CompiledFunctionBase {
       if (r.left) {
         auto made = jit::result_of(result, std::tuple<>());
         jit::give_numbers(*static_cast<const jit::OwnArguments<A...>*>(r.left.get()), name, where_, a...);
-        return static_cast<R>(made);
+        if constexpr (std::is_void_v<R>) return;
+        else return made;
       }
     return result();
   }

@@ -5,7 +5,6 @@
 //   auto [y, dy] = tt::jvp(f, x, dx);
 #pragma once
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "tt/autograd/dual.hpp"
@@ -33,17 +32,18 @@ struct VmapRun {
   auto operator()(const A&... a) const {
     std::tuple<A...> own(a...);
     const Leaves in = leaves_in(own);
-    std::optional<std::decay_t<std::invoke_result_t<const F&, const A&...>>> result;  // of the last example: what is no Tensor in it stays
+    using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
+    std::unique_ptr<R> result;  // of the last example: what is no Tensor in it stays
     const auto body = [&](const std::vector<Tensor>& example) {
       in.assign(example);
-      result.emplace(std::apply(f, std::as_const(own)));
+      result.reset(new R(std::apply(f, std::as_const(own))));
       return leaves_in(*result).values();
     };
     VmapCall call(body, options, at);
     std::apply([&](const auto&... x) { (call.take(leaves_in(x)), ...); }, own);
     const std::vector<Tensor> all = call.run();
     leaves_in(*result).assign(all);
-    return *result;
+    return R(static_cast<R&&>(*result));
   }
 };
 

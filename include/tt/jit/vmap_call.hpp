@@ -1,5 +1,5 @@
 // One call of a vmap: the function as a node of a graph where a capture runs that records control flow, and else example by example, or in chunks.
-//   VmapCall call(body, options, at);   call.take(leaves_in(x), 0);   std::vector<Tensor> results = call.run();
+//   VmapCall call(body, options, at);   call.take(leaves_in(x));   std::vector<Tensor> results = call.run();
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -153,14 +153,16 @@ TT_INLINE std::vector<Tensor> VmapCall::placed(std::vector<Tensor> results) cons
   for (std::size_t k = 0; k < results.size(); ++k) results[k] = moved_axis(results[k], 0, out_dim(k), "vmap", at_);
   return results;
 }
-/// Parts of each result, joined by join(parts, number of the result).
-inline std::vector<Tensor> joined(const std::vector<std::vector<Tensor>>& parts, CallableRef<Tensor(const std::vector<Tensor>&, std::size_t)> join) {
+/// Parts of each result, put together by join(parts, number of the result).
+inline std::vector<Tensor> join_parts(const std::vector<std::vector<Tensor>>& parts, CallableRef<Tensor(const std::vector<Tensor>&, std::size_t)> join) {
   std::vector<Tensor> results;
   for (std::size_t k = 0; k < parts.size(); ++k) results.push_back(join(parts[k], k));
   return results;
 }
-inline void add_parts(std::vector<std::vector<Tensor>>& parts, const std::vector<Tensor>& results) {
-  parts.resize(results.size());
+inline void add_parts(std::vector<std::vector<Tensor>>& parts, const std::vector<Tensor>& results, SourceLine at) {
+  if (parts.empty()) parts.resize(results.size());
+  if (parts.size() != results.size())
+    TT_THROW(Error(Text("tt::vmap: the function gives ") << parts.size() << " Tensors for one example, and " << results.size() << " for another." << at));
   for (std::size_t k = 0; k < results.size(); ++k) parts[k].push_back(results[k]);
 }
 TT_INLINE std::vector<Tensor> VmapCall::in_chunks() {
@@ -177,11 +179,11 @@ TT_INLINE std::vector<Tensor> VmapCall::in_chunks() {
     chunk.given_ = examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }, [&](const Tensor& t) { return shared(t); });
     chunk.mapped_ = mapped_;
     chunk.arguments_ = arguments_;
-    add_parts(parts, chunk.run());
+    add_parts(parts, chunk.run(), at_);
     shared.check(at_);
     if (draws) draws->next_example();
   }
-  return joined(parts, [&](const std::vector<Tensor>& list, std::size_t k) { return cat(list, out_dim(k), at_); });
+  return join_parts(parts, [&](const std::vector<Tensor>& list, std::size_t k) { return cat(list, out_dim(k), at_); });
 }
 /// Once, or twice where it draws: then the seeds are drawn before, one for each draw, or one for each of each example.
 TT_INLINE std::vector<Tensor> VmapCall::recorded(Draws& draws) {
@@ -223,12 +225,12 @@ TT_INLINE std::vector<Tensor> VmapCall::one_by_one(const Draws& draws) {
   for (std::int64_t row = 0; row < n; ++row) {
     const std::vector<Tensor> results = f_(examples([&](const Tensor& t) { return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_)); },
                                                     [&](const Tensor& t) { return shared(t); }));
-    if (row == 0) check_results(results);
+    check_results(results);
     shared.check(at_);
-    add_parts(parts, results);
+    add_parts(parts, results, at_);
     draws.next_example();
   }
-  return placed(joined(parts, [&](const std::vector<Tensor>& list, std::size_t) { return stack(list, 0, at_); }));
+  return placed(join_parts(parts, [&](const std::vector<Tensor>& list, std::size_t) { return stack(list, 0, at_); }));
 }
 
 #endif
