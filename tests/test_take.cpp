@@ -2,6 +2,7 @@
 // of the eager ops, with their errors; results that have to lie in memory come from calls. The load itself is in the random graphs of test_fuzz*.cpp.
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -176,4 +177,30 @@ TEST_CASE("gradients, examples, and a table that is changed in the same call") {
     }
   }
   check_paths([](const Tensor& a, const Tensor& at) { return tt::vmap([at](const Tensor& row) { return tt::index_select(row, 0, at).exp() + 1; })(a); }, std::vector<Two>{{ramp({5, 8}), places({4}, 8)}}, 1);
+}
+
+TEST_CASE("a sum of which a label chooses one element loads that element: as it is, wherever it lies") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const DType d : {DType::f32, DType::f64}) {
+    Tensor dense = tt::randn({6, 9}, 5).to(d);
+    dense[1].fill_(nan);
+    dense[2].fill_(-0.0);
+    dense[4].fill_(-inf);
+    dense.select(1, 3).fill_(2);
+    const Tensor labels = tt::tensor({3, 3, 0, -100, 3, 8}).to(DType::i64), weight = tt::rand({9}, 7).to(d);
+    const Tensor inside = labels.clamp(0), there = labels != -100;
+    for (const Tensor& x : {dense, dense.t().contiguous().t(), tt::cat({dense, dense}, 1).slice(1, 4, 13).roll(-5, 1), tt::cat({dense, dense}, 0).slice(0, 0, 6)}) {
+      const Tensor chosen = x.gather(1, inside.unsqueeze(1)).squeeze(1);
+      const Tensor wanted = tt::where(there, 0 - chosen, tt::zeros({}, d)), weighted = tt::where(there, (0 - chosen) * weight.index_select(0, inside), tt::zeros({}, d));
+      const auto none = [](const Tensor& a, const Tensor& l) { return tt::call("nll_loss", {a, l}, {{"reduction", "none"}}); };
+      const auto with_weight = [](const Tensor& a, const Tensor& l, const Tensor& w) { return tt::call("nll_loss", {a, l, w}, {{"reduction", "none"}}); };
+      CHECK(tt::equal(none(x, labels), wanted));
+      CHECK(tt::equal(tt::compile(none)(x, labels), wanted));
+      CHECK(tt::equal(with_weight(x, labels, weight), weighted));
+      CHECK(tt::equal(tt::compile(with_weight)(x, labels, weight), weighted));
+      CHECK(1 / none(x, labels)[2].item<double>() == -inf);  // a sum with zeros is 0 for -0, and its negative -0
+      const Tensor images = x.t().reshape({1, 9, 2, 3});
+      CHECK(tt::equal(none(images, labels.reshape({1, 2, 3})).flatten(), wanted));
+    }
+  }
 }

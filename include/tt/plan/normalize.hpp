@@ -15,6 +15,7 @@
 //   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and
 //     a transposed value that is made of such rows and of vectors is made transposed.
 #pragma once
+#include "tt/plan/chosen_elements.hpp"
 #include "tt/plan/epilogue_order.hpp"
 #include "tt/plan/flat_nodes.hpp"
 #include "tt/plan/join_parts.hpp"
@@ -373,6 +374,8 @@ constexpr bool is_normal(const Graph& g) {
 }
 /// Of a canonical graph; the result is one too.
 constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out, bool bf16_pairs = false) {
+  if (!std::is_constant_evaluated())
+    if (const detail::ChosenElements elements(g); elements.exist()) return normalize(elements.taken(), t, bf16_pairs);
   if (is_normal(g)) return g;
   if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t, bf16_pairs);  // nvcc 13 assigns no graphs in constant evaluation
   if (!std::is_constant_evaluated())
