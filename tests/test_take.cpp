@@ -202,5 +202,7 @@ TEST_CASE("a sum of which a label chooses one element loads that element: as it 
       const Tensor images = x.t().reshape({1, 9, 2, 3});
       CHECK(tt::equal(none(images, labels.reshape({1, 2, 3})).flatten(), wanted));
     }
+    const Tensor no_class = tt::call("nll_loss", {tt::zeros({2, 0}, d), tt::tensor({-100, -100}).to(DType::i64)}, {{"reduction", "sum"}});
+    CHECK(no_class.item<double>() == 0);
   }
 }

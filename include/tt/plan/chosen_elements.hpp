@@ -30,8 +30,8 @@ class ChosenElements {
 
  private:
   struct Choice {
-    int axis = -1;  ///< -1: a node is none
-    int of = 0, place = 0;
+    int axis = -1;          ///< -1: the node is no such sum
+    int of = 0, place = 0;  ///< what is chosen of, and where
   };
   const Graph& g_;
   bool any_ = false;
@@ -40,6 +40,7 @@ class ChosenElements {
     if (sum.op != Op::sum || !std::has_single_bit(static_cast<std::uint64_t>(sum.attribute))) return {};
     const int axis = std::countr_zero(static_cast<std::uint64_t>(sum.attribute));
     const Node& w = g_[sum.operand[0]];
+    if (w.shape.rank <= axis || w.shape[axis] == Extent(0)) return {};  // there is no element to load
     if (w.op != Op::where || w.dtype != sum.dtype || is_named(w) || g_[w.operand[0]].op != Op::eq) return {};
     const int of = w.operand[1];
     if (!is_zero(w.operand[2]) || !lies_in_memory(of) || g_[of].shape.rank != w.shape.rank || g_[of].shape[axis] != w.shape[axis]) return {};
@@ -59,7 +60,7 @@ class ChosenElements {
     while (g_[i].op == Op::reshape) i = g_[i].operand[0];
     return g_[i].op == Op::input;
   }
-  /// Places that are none read the first element or the last, which then is none of the sum. A sum of zeros and -0 is 0.
+  /// Places outside read the first element or the last, which is not taken then. A sum of zeros and -0 is 0.
   constexpr int chosen(Graph& r, const Vec<int>& map, const Choice& c, DType d) const {
     const int place = map[c.place], first = r.constant_integer(DType::i64, 0), end = r.extent(DType::i64, g_[c.of].shape[c.axis]);
     const int last = r.elementwise(Op::sub, {end, r.constant_integer(DType::i64, 1)});
