@@ -291,6 +291,30 @@ TEST_CASE("an infinity stays in its window of an adaptive pool, or of a kernel t
   const auto pool = [](const Tensor& t) { return tt::adaptive_avg_pool2d(t, {3, 5}); };
   const Tensor y = tt::randn({2, 3, 7, 9}, 1);
   CHECK(same_bits(tt::compile(pool)(y), pool(y)));
+  // Few windows are means of parts, many are sums of all windows at once.
+  const Tensor z = tt::arange(35, {.dtype = DType::f64}).reshape({1, 35}).requires_grad_(true);
+  for (const std::int64_t m : {16, 17}) {
+    const Tensor means = tt::adaptive_avg_pool1d(z, {m});
+    for (std::int64_t i = 0; i < m; ++i) CHECK(means.data_ptr<double>()[i] == (static_cast<double>(i * 35 / m) + static_cast<double>(((i + 1) * 35 + m - 1) / m - 1)) / 2);
+    CHECK(tt::gradcheck([m](const std::vector<Tensor>& t) { return tt::adaptive_avg_pool1d(t[0], {m}); }, {z}));
+  }
+}
+
+TEST_CASE("products and sums up to each element of several rows are those of each row alone") {
+  for (const std::int64_t rows : {1, 3, 4, 9}) {
+    const Tensor x = tt::randn({rows, 37}, 2), whole = tt::randint(-9, 9, {rows, 37});
+    const Tensor y = tt::cumprod(x, 1), z = tt::cumprod(whole, 1);
+    Tensor g = x.clone().requires_grad_(true);
+    tt::cumprod(g, 1).sum().backward();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      CHECK(same_bits(y.select(0, r).contiguous(), tt::cumprod(x.select(0, r), 0)));
+      CHECK(same_bits(z.select(0, r).contiguous(), tt::cumprod(whole.select(0, r), 0)));
+      Tensor one = x.select(0, r).clone().requires_grad_(true);
+      tt::cumprod(one, 0).sum().backward();
+      CHECK(same_bits(g.grad().select(0, r).contiguous(), one.grad()));
+    }
+  }
+  CHECK(tt::cumprod(tt::ones({4, 0}), 1).shape() == tt::Shape{4, 0});
 }
 
 TEST_CASE("functions that leave elements where they are give them in memory of their own") {

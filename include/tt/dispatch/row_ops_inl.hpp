@@ -39,6 +39,23 @@ struct HostRows {
       for (std::int64_t r = begin; r < end; ++r) f(r);
     });
   }
+  /// Each element is next(that before it, its place, is it the first?), from a row's first on, or from its last; before the first one stands `first`. Four rows at a time: in one each waits for that before it.
+  template <class T, class Next>
+  void running(const Tensor& out, bool reverse, T first, const Next& next) const {
+    const auto rows_from = [&]<int N>(std::int64_t r, std::integral_constant<int, N>) {
+      T* const to = out.data_ptr<T>() + r * n;
+      T s[N];
+      for (T& one : s) one = first;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t k = reverse ? n - 1 - i : i;
+        for (int j = 0; j < N; ++j) to[j * n + k] = s[j] = next(s[j], (r + j) * n + k, i == 0);
+      }
+    };
+    in_ranges(rows, n, [&](std::int64_t begin, std::int64_t end) {
+      for (; begin + 4 <= end; begin += 4) rows_from(begin, std::integral_constant<int, 4>());
+      for (; begin < end; ++begin) rows_from(begin, std::integral_constant<int, 1>());
+    });
+  }
   /// That matrix as a Tensor with the axes of this one.
   Tensor with_axes(Tensor matrix, DType as, SourceLine at) const {
     Shape s = dense.impl().shape;
@@ -104,16 +121,8 @@ struct LinearScan {
     const HostRows a(c, c[0], o.dim, sums), b(c, c[1], o.dim, sums);
     const Tensor out = b.matrix(sums, b.n);
     with_summed(sums, [&]<class T>(T) {
-      b.each([&](std::int64_t r) {
-        const T *x = a.row<T>(r), *y = b.row<T>(r);
-        T* const to = out.data_ptr<T>() + r * b.n;
-        T s = 0;
-        for (std::int64_t i = 0; i < b.n; ++i) {
-          const std::int64_t k = o.reverse ? b.n - 1 - i : i;
-          s = i == 0 ? y[k] : x[k] * s + y[k];
-          to[k] = s;
-        }
-      });
+      const T *x = a.row<T>(0), *y = b.row<T>(0);
+      b.running(out, o.reverse, T(0), [=](T s, std::int64_t k, bool first) { return first ? y[k] : x[k] * s + y[k]; });
     });
     c.result[0] = b.with_axes(out, d, c.at);
   }
@@ -147,16 +156,10 @@ struct Cumprod {
     const HostRows x(c, c[0], o.dim, wide);
     const Tensor out = x.matrix(wide, x.n);
     with_summed(wide, [&]<class T>(T) {
-      x.each([&](std::int64_t r) {
-        const T* const from = x.row<T>(r);
-        T* const to = out.data_ptr<T>() + r * x.n;
-        T p = 1;
-        for (std::int64_t i = 0; i < x.n; ++i) {
-          const std::int64_t k = o.reverse ? x.n - 1 - i : i;
-          if constexpr (std::is_integral_v<T>) p = wrap_mul(p, from[k]);
-          else p *= from[k];
-          to[k] = p;
-        }
+      const T* const from = x.row<T>(0);
+      x.running(out, o.reverse, T(1), [=](T p, std::int64_t k, bool) {
+        if constexpr (std::is_integral_v<T>) return wrap_mul(p, from[k]);
+        else return p * from[k];
       });
     });
     c.result[0] = x.with_axes(out, d, c.at);
@@ -208,7 +211,7 @@ struct Prod {
 
  private:
   /// Rows are products of blocks, which threads share.
-  static constexpr std::int64_t block = 1 << 15;
+  static constexpr std::int64_t block = 1 << 18;
   static constexpr int lanes = 64;
   template <class T>
   using NumberOf = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap

@@ -6,6 +6,18 @@
 
 namespace tt {
 
+namespace detail {
+/// erf(x) / x - 1 from x^2, for |x| below 0.925.
+template <class T>
+TT_ALWAYS_INLINE constexpr auto erf_near(auto s) {
+  if constexpr (sizeof(T) == 4)
+    return horner(s, -0x1.38ee02p-11f, 0x1.46febap-8f, -0x1.b683ap-6f, 0x1.ce1a24p-4f, -0x1.8126e6p-2f, 0x1.06eba6p-3f);
+  else
+    return horner(s, -0x1.ccdcafcab76bcp-31, 0x1.e15b3d357c71ap-27, -0x1.5d65b267cd9b2p-23, 0x1.b9b4d6f293679p-20, -0x1.f4cf4a93d85ddp-17, 0x1.f9a3081af4678p-14,
+                  -0x1.c02db3458d5a1p-11, 0x1.565bcd0c3cc2p-8, -0x1.b82ce3128898ap-6, 0x1.ce2f21a043007p-4, -0x1.812746b0379f7p-2, 0x1.06eba8214db69p-3);
+}
+}  // namespace detail
+
 /// The error function.
 struct Erf {
   static constexpr OpInfo info{
@@ -15,8 +27,7 @@ struct Erf {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = abs(x), s = x * x;
     if constexpr (sizeof(T) == 4) {
-      const auto near = detail::horner(s, -0x1.38ee02p-11f, 0x1.46febap-8f, -0x1.b683ap-6f,
-                                       0x1.ce1a24p-4f, -0x1.8126e6p-2f, 0x1.06eba6p-3f);
+      const auto near = detail::erf_near<T>(s);
       const auto t = detail::within<T>(a, 0, 4) - 0.9375f;
       const auto log2_of_erfc = detail::horner(t, 0x1.5eb102p-12f, -0x1.87daa2p-9f, 0x1.fa46p-7f, -0x1.0515cep-4f, -0x1.346a56p+0f, -0x1.d3f48p+1f,
                                                -0x1.37b4bp+1f);
@@ -27,11 +38,7 @@ struct Erf {
       const auto scale = bitcast<float>(bitcast<std::int32_t>(shifted) << 23);
       return detail::flip_sign<T>(where(a < 0.925f, fma(near, a, a), fma(minus_power, scale, 1)), x);
     } else {
-      const auto near =
-          detail::horner(s, -0x1.ccdcafcab76bcp-31, 0x1.e15b3d357c71ap-27, -0x1.5d65b267cd9b2p-23,
-                         0x1.b9b4d6f293679p-20, -0x1.f4cf4a93d85ddp-17, 0x1.f9a3081af4678p-14,
-                         -0x1.c02db3458d5a1p-11, 0x1.565bcd0c3cc2p-8, -0x1.b82ce3128898ap-6,
-                         0x1.ce2f21a043007p-4, -0x1.812746b0379f7p-2, 0x1.06eba8214db69p-3);
+      const auto near = detail::erf_near<T>(s);
       const auto t = detail::within<T>(a, 0, 6) - 1.25;
       const auto far = detail::horner(
           t, -0x1.6a44ec94767c1p-40, 0x1.fc11f551b2726p-36, -0x1.45091d46bc1dcp-32,

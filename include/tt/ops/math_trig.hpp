@@ -1,9 +1,9 @@
 // sin, cos, tan, right up to the largest finite argument and without branches.
 // x = n pi/2 + r in the manner of Payne and Hanek (1983): of the digits of 2 / pi only those are
 // multiplied with x that decide n mod 4 and r. Both run in double, also for f32:
-//   f32  three chunks of 2 / pi, one set of four by the size of x; products are exact
+//   f32  three chunks of 2 / pi, one set of four by the size of x; products are exact. sin and cos take half turns, n pi + r, and one polynomial for both
 //   f64  eight digits of base 2^25, shifted into place by six rounds of `where`; r has two parts
-// It costs about 65 operations in f32 and 290 in f64, of which 40 and 60 are left where all are below 2^20: there n times
+// It costs about 65 operations in f32 and 290 in f64, of which 20 (tan 40) and 60 are left where all are below 2^20: there n times
 // parts of pi/2 is exact (Cody and Waite, 1980).
 #pragma once
 #include <utility>
@@ -212,6 +212,39 @@ TT_ALWAYS_INLINE constexpr auto by_quadrant(auto sine, auto cosine, auto n) {
   const auto y = where((n & 1) == 0, sine, cosine);
   return bitcast<double>(bitcast<std::int64_t>(y) ^ ((n & 2) << 62));
 }
+/// n and r of n pi + r; only the lowest bit of n counts.
+template <class R, class I>
+struct HalfTurns {
+  R rest;
+  I n;
+  template <class M>
+  friend TT_ALWAYS_INLINE constexpr HalfTurns where(M m, const HalfTurns& a, const HalfTurns& b) { return {where(m, a.rest, b.rest), where(m, a.n, b.n)}; }
+};
+/// sin |x|, or cos |x| = sin (|x| + pi / 2), in double for x that holds an f32.
+template <bool IsCosine>
+TT_ALWAYS_INLINE constexpr auto sine_of_f32(auto x) {
+  const auto a = cast<double>(abs(x));
+  constexpr double shift = IsCosine ? 0x1.8p52 + 1 : 0x1.8p52;  // leaves a whole number in the low bits
+  // n has 20 bits, one of them for the half in a cosine; the first part of pi 33.
+  const auto small = [=]() TT_LAMBDA_INLINE {
+    const auto shifted = IsCosine ? fma(a, 0x1.45f306dc9c883p-2, -0.5) + shift : fma(a, 0x1.45f306dc9c883p-2, shift);
+    const auto n = shifted - shift, apart = IsCosine ? n + 0.5 : n;
+    return HalfTurns{(a - apart * 0x1.921fb544p+1) - apart * 0x1.0b4611a626331p-33, bitcast<std::int64_t>(shifted)};
+  };
+  const auto any = [=]() TT_LAMBDA_INLINE {  // quarter turns; of an odd one, a quarter with the sign of what is left goes to that
+    const auto quarters = reduce_f32_by_half_pi(a);
+    const auto n = bitcast<std::int64_t>(quarters.second + shift);
+    const auto r = quarters.first;
+    const auto bits = bitcast<std::int64_t>(r);
+    const auto quarter = bitcast<double>(bitcast<std::int64_t>(a - a + 0x1.921fb54442d18p+0) | (shift_right_logical(bits, 63) << 63));
+    return HalfTurns{where((n & 1) == 0, r, r - quarter), shift_right_logical(n + 1 - shift_right_logical(bits, 63), 1)};
+  };
+  const auto turned = where_often(a < 0x1p20, small, any);
+  const auto r = turned.rest, z = r * r;
+  // By remez, on +-pi / 2: 2^-35 of the sine.
+  const auto y = fma(horner(z, -0x1.9a688804e5bd7p-26, 0x1.717080282f9cbp-19, -0x1.a017d9a067534p-13, 0x1.11110c4a017e7p-7, -0x1.5555554769691p-3) * z, r, r);
+  return bitcast<double>(bitcast<std::int64_t>(y) ^ (turned.n << 63));
+}
 template <class T>
 TT_ALWAYS_INLINE constexpr auto to_dtype(auto x) {
   if constexpr (sizeof(T) == 4) return cast<float>(x);
@@ -226,8 +259,12 @@ struct Sin {
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto s = detail::sin_cos<T>(x);
-    return detail::flip_sign<T>(detail::to_dtype<T>(detail::by_quadrant(s.sine, s.cosine, s.n)), x);
+    if constexpr (sizeof(T) == 4) {
+      return detail::flip_sign<T>(cast<float>(detail::sine_of_f32<false>(x)), x);
+    } else {
+      const auto s = detail::sin_cos<T>(x);
+      return detail::flip_sign<T>(detail::by_quadrant(s.sine, s.cosine, s.n), x);
+    }
   }
   static constexpr auto derivative(auto x, auto, auto grad);
 };
@@ -237,8 +274,12 @@ struct Cos {
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto s = detail::sin_cos<T>(x);
-    return detail::to_dtype<T>(detail::by_quadrant(s.sine, s.cosine, s.n + 1));
+    if constexpr (sizeof(T) == 4) {
+      return cast<float>(detail::sine_of_f32<true>(x));
+    } else {
+      const auto s = detail::sin_cos<T>(x);
+      return detail::by_quadrant(s.sine, s.cosine, s.n + 1);
+    }
   }
   static constexpr auto derivative(auto x, auto, auto grad);
 };
