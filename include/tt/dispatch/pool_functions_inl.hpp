@@ -194,15 +194,9 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
       r = unflatten(r, d, {m, n / m}, at).mean({d + 1}, false, at);
       continue;
     }
+    // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
     detail::need_places("adaptive_avg_pool", m, at);
     const detail::AdaptiveWindows window{n, m};
-    if (m > 0 && m <= 16) {  // a mean each; of more windows the calls would take longer than the elements
-      TensorList means;
-      for (std::int64_t i = 0; i < m; ++i) means.push_back(r.slice(d, window.begin(i), window.end(i), 1, at).mean({d}, true, at));
-      r = cat(means, d, at);
-      continue;
-    }
-    // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
     const std::int64_t most = window.most();
     std::vector<std::int64_t> place;
     std::vector<double> count;

@@ -124,11 +124,11 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
     if (to.value(k) == x.size(2 + k, at) && (linear || antialias || (mode == "nearest" && axes == 2))) scale[static_cast<std::size_t>(k)] = 1;
   if (weighted && !rounds && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: ") << std::string(mode).c_str() << " of " << name(x.dtype()) << ". Floating numbers, or u8?" << at));
   Tensor r = weighted && is_narrow(x.dtype()) ? x.to(DType::f32, at) : x;
-  std::int64_t before = 1, behind = 1;
-  for (int k = 0; k < axes; ++k) before *= x.size(2 + k, at), behind *= to.value(k);
+  double growth = 1;  // of the axes before the last one
+  for (int k = 0; k + 1 < axes; ++k) growth *= static_cast<double>(to.value(k)) / static_cast<double>(x.size(2 + k, at));
   for (int j = 0; j < axes; ++j) {
     // Along the last axis elements are picked, along others rows are copied: the last one while there are fewer. u8 are rounded after each axis, in PyTorch's order.
-    const int k = rounds || behind > before ? axes - 1 - j : j;
+    const int k = rounds || growth > 1 ? axes - 1 - j : j;
     detail::need_places("interpolate", to[k], at);
     r = detail::resampled(r, 2 + k, detail::taps_between(x.size(2 + k, at), to[k], scale[static_cast<std::size_t>(k)], how), at);
     if (rounds) r = tt::clamp(tt::floor(r + 0.5, at), 0, 255, at);

@@ -39,16 +39,18 @@ struct HostRows {
       for (std::int64_t r = begin; r < end; ++r) f(r);
     });
   }
-  /// Each element is next(that before it, its place, is it the first?), from a row's first on, or from its last; before the first one stands `first`. Four rows at a time: in one each waits for that before it.
+  /// Each element is next(that before it, its place, is it the first?), from a row's first on, or from its last. Four rows at a time: in one each waits for that before it.
   template <class T, class Next>
-  void running(const Tensor& out, bool reverse, T first, const Next& next) const {
+  void running(const Tensor& out, bool reverse, const Next& next) const {
     const auto rows_from = [&]<int N>(std::int64_t r, std::integral_constant<int, N>) {
       T* const to = out.data_ptr<T>() + r * n;
-      T s[N];
-      for (T& one : s) one = first;
+      T s[N] = {};
       for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t k = reverse ? n - 1 - i : i;
-        for (int j = 0; j < N; ++j) to[j * n + k] = s[j] = next(s[j], (r + j) * n + k, i == 0);
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) s[j] = next(s[j], (r + j) * n + k, i == 0);
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) to[j * n + k] = s[j];
       }
     };
     in_ranges(rows, n, [&](std::int64_t begin, std::int64_t end) {
@@ -122,7 +124,7 @@ struct LinearScan {
     const Tensor out = b.matrix(sums, b.n);
     with_summed(sums, [&]<class T>(T) {
       const T *x = a.row<T>(0), *y = b.row<T>(0);
-      b.running(out, o.reverse, T(0), [=](T s, std::int64_t k, bool first) { return first ? y[k] : x[k] * s + y[k]; });
+      b.running<T>(out, o.reverse, [=](T s, std::int64_t k, bool first) { return first ? y[k] : x[k] * s + y[k]; });
     });
     c.result[0] = b.with_axes(out, d, c.at);
   }
@@ -157,7 +159,8 @@ struct Cumprod {
     const Tensor out = x.matrix(wide, x.n);
     with_summed(wide, [&]<class T>(T) {
       const T* const from = x.row<T>(0);
-      x.running(out, o.reverse, T(1), [=](T p, std::int64_t k, bool) {
+      x.running<T>(out, o.reverse, [=](T p, std::int64_t k, bool first) {
+        if (first) return from[k];
         if constexpr (std::is_integral_v<T>) return wrap_mul(p, from[k]);
         else return p * from[k];
       });
@@ -185,7 +188,7 @@ struct Prod {
   static void kernel(Call& c, const Options& o) {
     const DType d = summed_dtype(c[0].dtype()), wide = computed(d);
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, o.dim, 1));
-    if (const int rank = c[0].dim(), axis = normalize_axis(o.dim, rank); axis >= 0 && axis < rank - 1 && c[0].impl().shape.code[axis] <= block) return columns(c, axis, d, wide);
+    if (const int rank = c[0].dim(), axis = normalize_axis(o.dim, rank); axis >= 0 && axis < rank - 1 && c[0].impl().shape.code[axis] <= most_in_columns) return columns(c, axis, d, wide);
     const HostRows x(c, c[0], o.dim, wide);
     const Tensor out = x.matrix(wide, 1);
     const std::int64_t blocks = x.n > block ? (x.n + block - 1) / block : 1;
@@ -210,8 +213,8 @@ struct Prod {
   }
 
  private:
-  /// Rows are products of blocks, which threads share.
-  static constexpr std::int64_t block = 1 << 18;
+  /// Rows are products of blocks, which threads share. Each goes through denormal numbers once where a product vanishes, so they are not small.
+  static constexpr std::int64_t block = 1 << 18, most_in_columns = 1 << 15;
   static constexpr int lanes = 64;
   template <class T>
   using NumberOf = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap

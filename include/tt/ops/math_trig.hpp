@@ -231,12 +231,12 @@ TT_ALWAYS_INLINE constexpr auto sine_of_f32(auto x) {
     const auto n = shifted - shift, apart = IsCosine ? n + 0.5 : n;
     return HalfTurns{(a - apart * 0x1.921fb544p+1) - apart * 0x1.0b4611a626331p-33, bitcast<std::int64_t>(shifted)};
   };
-  const auto any = [=]() TT_LAMBDA_INLINE {  // quarter turns; of an odd one, a quarter with the sign of what is left goes to that
+  const auto any = [=]() TT_LAMBDA_INLINE {  // quarter turns; where their number is odd, the quarter goes to r, from the side that leaves r within pi / 2
     const auto quarters = reduce_f32_by_half_pi(a);
     const auto n = bitcast<std::int64_t>(quarters.second + shift);
     const auto r = quarters.first;
     const auto bits = bitcast<std::int64_t>(r);
-    const auto quarter = bitcast<double>(bitcast<std::int64_t>(a - a + 0x1.921fb54442d18p+0) | (shift_right_logical(bits, 63) << 63));
+    const auto quarter = bitcast<double>((bits & std::numeric_limits<std::int64_t>::min()) | 0x3ff921fb54442d18LL);
     return HalfTurns{where((n & 1) == 0, r, r - quarter), shift_right_logical(n + 1 - shift_right_logical(bits, 63), 1)};
   };
   const auto turned = where_often(a < 0x1p20, small, any);
