@@ -49,8 +49,8 @@ class GradientRun {
   /// `arguments`: all Tensors of the call; `by`: those of them that it is differentiated by, which become variables. Some of a struct may be undefined.
   TT_INLINE GradientRun(const tt::detail::Leaves& arguments, const tt::detail::Leaves& by);
   GradientRun(const GradientRun&) = delete;
-  /// What the function gave.
-  TT_INLINE void finish(Tensor& value);
+  /// What the function gave, and what it gave beside that.
+  TT_INLINE void finish(Tensor& value, const tt::detail::Leaves& auxiliary);
   /// The next gradients, in the place of what was differentiated by.
   TT_INLINE void fill(const tt::detail::Leaves& by);
 
@@ -70,7 +70,13 @@ class GradientRun {
   std::size_t filled_ = 0;
   std::vector<Tensor> variables_, gradients_;
 };
-/// The gradients by arguments I, each as the argument is.
+/// What a function gives beside its value, if it gives one alone.
+struct NoAuxiliary {};
+template <class T>
+inline constexpr bool is_pair = false;
+template <class A, class B>
+inline constexpr bool is_pair<std::pair<A, B>> = true;
+/// The gradients by arguments I, each as the argument is. Of a function that gives a pair, what stands second is no part of the derivative, and comes beside it.
 template <bool Value_, int... I, class F, class... A>
 auto gradient_by(const F& f, const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
@@ -80,11 +86,16 @@ auto gradient_by(const F& f, const A&... a) {
   };
   std::apply([&](auto&... x) { (look(x), ...); }, arguments);
   GradientRun run(all, tt::detail::leaves_in(std::get<I>(arguments)...));
-  Tensor value = [&]() -> Tensor {
+  auto given = [&] {
     const EnableGrad on;
-    return std::apply(f, arguments);
+    if constexpr (is_pair<std::invoke_result_t<const F&, std::remove_cvref_t<A>&...>>) return std::apply(f, arguments);
+    else return std::pair<Tensor, NoAuxiliary>{std::apply(f, arguments), {}};
   }();
-  run.finish(value);
+  using Auxiliary = decltype(given.second);
+  constexpr bool has_auxiliary = !std::is_same_v<Auxiliary, NoAuxiliary>;
+  tt::detail::Leaves beside;
+  if constexpr (tt::detail::has_leaves<Auxiliary>()) beside.add(given.second, false);
+  run.finish(given.first, beside);
   const auto gradient = [&](auto x) {
     run.fill(tt::detail::leaves_in(x));
     return x;
@@ -93,7 +104,9 @@ auto gradient_by(const F& f, const A&... a) {
     if constexpr (sizeof...(I) == 1) return gradient(std::get<I...>(arguments));
     else return std::tuple{gradient(std::get<I>(arguments))...};
   };
-  if constexpr (Value_) return std::pair{value, gradients()};
+  if constexpr (Value_ && has_auxiliary) return std::pair{given, gradients()};
+  else if constexpr (Value_) return std::pair{given.first, gradients()};
+  else if constexpr (has_auxiliary) return std::pair{gradients(), given.second};
   else return gradients();
 }
 
@@ -130,11 +143,14 @@ TT_INLINE GradientRun::GradientRun(const tt::detail::Leaves& arguments, const tt
   }
   gradients_.resize(variables_.size());
 }
-TT_INLINE void GradientRun::finish(Tensor& value) {
+TT_INLINE void GradientRun::finish(Tensor& value, const tt::detail::Leaves& auxiliary) {
   if (!recorded_.mode || !recorded_.mode->gradients(value, variables_.data(), static_cast<int>(variables_.size()), gradients_.data())) {
+    for (int k = -1; k < auxiliary.tensor.size() && !nested_ && is_grad_enabled(); ++k) {
+      const Tensor& given = k < 0 ? value : *auxiliary.tensor[k];
+      nested_ = given.defined() && given.requires_grad() && hangs_on_others(given, variables_);
+    }
     if (value.requires_grad()) {
       need_history(value, "grad");
-      nested_ = nested_ || (is_grad_enabled() && hangs_on_others(value, variables_));
       gradients_ = tt::grad({value}, variables_, {}, nested_, nested_, {});
     }
     if (!nested_) value = off_tape(value);
@@ -145,6 +161,8 @@ TT_INLINE void GradientRun::finish(Tensor& value) {
     for (const Tensor& g : gradients_) nested_ = nested_ || g.requires_grad();
     if (!nested_) value.impl().requires_grad = false;
   }
+  for (Tensor* t : auxiliary.tensor)
+    if (t->defined() && t->requires_grad() && !nested_) *t = off_tape(*t);
 }
 TT_INLINE void GradientRun::fill(const tt::detail::Leaves& by) {
   for (Tensor* t : by.tensor) {

@@ -178,6 +178,12 @@ struct AdaptiveWindows {
     for (std::int64_t i = 0; i < m; ++i) k = std::max(k, end(i) - begin(i));
     return k;
   }
+  /// All of one size, as far apart as the first two?
+  bool are_even() const {
+    bool even = m > 0 && begin(1) > 0;
+    for (std::int64_t i = 0; i < m; ++i) even = even && begin(i) == i * begin(1) && end(i) - begin(i) == end(0);
+    return even;
+  }
 };
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
@@ -194,10 +200,14 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
       r = unflatten(r, d, {m, n / m}, at).mean({d + 1}, false, at);
       continue;
     }
-    // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
     detail::need_places("adaptive_avg_pool", m, at);
     const detail::AdaptiveWindows window{n, m};
     const std::int64_t most = window.most();
+    if (window.are_even()) {
+      r = r.unfold(d, most, window.begin(1), at).movedim(-1, d + 1, at).mean({d + 1}, false, at);
+      continue;
+    }
+    // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
     std::vector<std::int64_t> place;
     std::vector<double> count;
     for (std::int64_t i = 0; i < m; ++i) {

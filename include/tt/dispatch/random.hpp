@@ -94,11 +94,11 @@ Tensor recorded_seed(SourceLine at) {
   const auto k = static_cast<int>(example_run->next++);
   return example_run->recorded_seeds.defined() ? example_run->recorded_seeds.select(0, k, at) : zeros({}, {.dtype = DType::i64}, at);
 }
-/// The default generator's next seed as a Tensor, for ops that draw with one: in a captured function it is drawn at each call.
+/// A generator's next seed as a Tensor, for ops that draw with one: in a captured function the default one's is drawn at each call.
 template <class = void>
-Tensor next_seed(const Device& device, const char* op, SourceLine at) {
-  if (records_draws(default_generator(), on_device(DType::i64, device))) return recorded_seed(at);
-  const Tensor seed = full({}, Size(default_generator().next_seed(op, at)), {.dtype = DType::i64}, at);
+Tensor next_seed(const Device& device, const char* op, SourceLine at, Generator& g = default_generator()) {
+  if (records_draws(g, on_device(DType::i64, device))) return recorded_seed(at);
+  const Tensor seed = full({}, Size(g.next_seed(op, at)), {.dtype = DType::i64}, at);
   return is_host(device) ? seed : seed.to(device);
 }
 template <class Fn>
@@ -156,8 +156,9 @@ template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   if (high <= low) TT_THROW(Error(Text("tt::randint: there is no number from ") << low << " to below " << high << "." << at));
   detail::need_bounds(o.dtype, low, high, "randint", at);
-  const Tensor u = detail::draw<RandLike>(shape, g, {.dtype = DType::f64, .device = o.device}, "randint", at);
-  return call_with<RandintFrom>(at, {low, static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low))}, u).to(o.dtype, at);
+  const Tensor like = zeros({}, detail::on_device(DType::i64, o.device), at).expand(shape, at);
+  const double range = static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
+  return call_with<RandintLike>(at, {low, range}, like, detail::next_seed(o.device, "randint", at, g)).to(o.dtype, at);
 }
 template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, TensorOptions o, SourceLine at = here()) { return randint(low, high, shape, default_generator(), o, at); }

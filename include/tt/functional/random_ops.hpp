@@ -57,16 +57,17 @@ struct RandnLike {
   }
 };
 
-/// Whole numbers from `low` on, of uniform ones in [0, 1).
-struct RandintFrom {
+/// Whole numbers from `low` on, in the shape of `input`: of the numbers in [0, 1) that rand_like gives for the seed in f64.
+struct RandintLike {
   struct Options {
     std::int64_t low = 0;
     double range = 1;
   };
-  static constexpr OpInfo info{.name = "_randint_from", .widens = false, .arguments = "uniform"};
-  static constexpr Sym body(const auto& u, const Options& o) {
-    const Sym whole = tt::floor(u * o.range);
-    return Sym{u.graph, u.graph->cast(whole.id, DType::i64)} + Sym{u.graph, u.graph->constant_bits(DType::i64, static_cast<std::uint64_t>(o.low))};
+  static constexpr OpInfo info{.name = "_randint_like", .widens = false, .arguments = "input, seed"};
+  static constexpr Sym body(const auto& like, const auto& given, const Options& o) {
+    Graph& g = *like.graph;
+    const Sym u = detail::unit_interval(tt::philox(detail::flat_index(like), detail::as_seed(given, info.name)), DType::f64);
+    return Sym{&g, g.cast(tt::floor(u * o.range).id, DType::i64)} + Sym{&g, g.constant_bits(DType::i64, static_cast<std::uint64_t>(o.low))};
   }
 };
 
