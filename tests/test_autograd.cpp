@@ -112,6 +112,57 @@ TEST_CASE("grad takes structs and lists of Tensors, of any depth, and gives the 
   CHECK(numbers(std::get<0>(tt::grad([](const auto& p) { return (std::get<0>(p) * std::get<1>(p)).sum(); })(pair))) == Numbers{5, 5});
 }
 
+TEST_CASE("what a function gives beside its loss comes beside the gradient") {
+  struct Beside {
+    Tensor prediction;
+    std::vector<Tensor> parts;
+    int calls = 0;
+  };
+  const auto loss = [](const Tensor& w, const Tensor& x) {
+    const Tensor y = w * x;
+    return std::pair{(y * y).sum(), Beside{y, {w, x}, 7}};
+  };
+  const Tensor w = tt::tensor({1.0, 2.0}), x = tt::tensor({3.0, 4.0});
+  const auto [given, gradient] = tt::value_and_grad(loss)(w, x);
+  CHECK(given.first.item() == 73);
+  CHECK(numbers(gradient) == Numbers{18, 64});
+  CHECK(numbers(given.second.prediction) == Numbers{3, 8});
+  CHECK(!given.second.prediction.requires_grad());
+  CHECK(!given.second.parts[0].requires_grad());
+  CHECK(given.second.calls == 7);
+  const auto [both, beside] = tt::grad<0, 1>(loss)(w, x);
+  CHECK(numbers(std::get<1>(both)) == Numbers{6, 32});
+  CHECK(numbers(beside.prediction) == Numbers{3, 8});
+  // On the tape of an argument that requires a gradient, both go on; also where only what stands beside hangs on it.
+  const Tensor leaf = x.detach().requires_grad_();
+  const auto [d, on_tape] = tt::grad(loss)(w, leaf);
+  (d.sum() + on_tape.prediction.sum()).backward();
+  CHECK(numbers(leaf.grad()) == Numbers{4 * 1 * 3 + 1, 4 * 2 * 4 + 2});
+  Tensor held = tt::tensor({5.0, 6.0}).requires_grad_();
+  const auto holds = [&](const Tensor& v) { return std::pair{(v * v).sum(), v * v * held}; };
+  const auto [slope, other] = tt::grad(holds)(w);
+  CHECK(numbers(slope) == Numbers{2, 4});
+  other.sum().backward();
+  CHECK(numbers(held.grad()) == Numbers{1, 4});
+  // A number alone, example by example, compiled, and with a graph break.
+  CHECK(tt::grad([](const Tensor& v) { return std::pair{v.sum(), 3}; })(w).second == 3);
+  const Tensor rows = tt::rand({3, 2}, 5).to(tt::DType::f64);
+  const auto pair = [](const Tensor& a, const Tensor& b) { return std::pair{(a * b * b).sum(), a + b}; };
+  const auto [slopes, sums] = tt::vmap(tt::grad<1>(pair), {.in_dims = {tt::none, 0}})(w, rows);
+  CHECK(same_bits(slopes, (w * rows) + (w * rows)));
+  CHECK(same_bits(sums, w + rows));
+  const auto step = [](const Tensor& a, const Tensor& b) {
+    const auto [g, aux] = tt::grad([](const Tensor& u, const Tensor& v) { return std::pair{(u * v * v).sum(), u + v}; })(a, b);
+    return g * 2 + aux;
+  };
+  CHECK(same_bits(tt::compile(step)(w, x), step(w, x)));
+  const auto broken = [](const Tensor& a, const Tensor& b) {
+    const auto [g, aux] = tt::grad([&](const Tensor& v) { return std::pair{v.sum().item<double>() > 0 ? (v * b).sum() : v.sum(), v + b}; })(a);
+    return g * 2 + aux;
+  };
+  CHECK(same_bits(tt::compile(broken)(w, x), broken(w, x)));
+}
+
 TEST_CASE("set_grad takes what is like the Tensor, and not the Tensor itself") {
   const std::int64_t before = tt::cpu_memory_stats().allocated;
   {

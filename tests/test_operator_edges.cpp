@@ -297,6 +297,29 @@ TEST_CASE("an infinity stays in its window of an adaptive pool, or of a kernel t
     for (std::int64_t i = 0; i < m; ++i) CHECK(means.data_ptr<double>()[i] == (static_cast<double>(i * 35 / m) + static_cast<double>(((i + 1) * 35 + m - 1) / m - 1)) / 2);
     CHECK(tt::gradcheck([m](const std::vector<Tensor>& t) { return tt::adaptive_avg_pool1d(t[0], {m}); }, {z}));
   }
+  CHECK(numbers(tt::adaptive_avg_pool1d(reals({4}).reshape({1, 1}), {3})) == list({4, 4, 4}));
+}
+
+TEST_CASE("many small matrices times vectors are each one times its own") {
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::i32, tt::DType::i64})
+    for (const std::int64_t n : {1, 2, 3, 7, 16})
+      for (const std::int64_t count : {2, 16, 37}) {
+        const std::string dtype = tt::name(d);
+        CAPTURE(dtype);
+        CAPTURE(n);
+        CAPTURE(count);
+        const Tensor a = (tt::rand({count, 2 * n, n}, 3) * 100 - 50).to(d), x = (tt::rand({count, n, 1}, 4) * 100 - 50).to(d);
+        const auto check = [&](const Tensor& left, const Tensor& right) {
+          const Tensor all = tt::matmul(left, right);
+          for (std::int64_t k = 0; k < count; ++k) CHECK(same_bits(all.select(0, k).contiguous(), tt::matmul(left.select(0, k), right.select(0, k))));
+        };
+        check(a, x);
+        CHECK(same_bits(tt::matmul(a.to(DType::i64), x.to(DType::i64)), (a.to(DType::i64) * x.to(DType::i64).transpose(1, 2)).sum({2}, true)));
+        check(a.slice(1, 0, 2 * n, 2), x);
+        check(a.slice(1, 0, n).transpose(1, 2), x);
+        check(a, x.slice(0, 0, 1).expand({count, n, 1}));
+        check(a.slice(0, 0, 1).expand({count, 2 * n, n}), x);
+      }
 }
 
 TEST_CASE("products and sums up to each element of several rows are those of each row alone") {

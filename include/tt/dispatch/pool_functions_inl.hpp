@@ -204,7 +204,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
     const detail::AdaptiveWindows window{n, m};
     const std::int64_t most = window.most();
     if (window.are_even()) {
-      r = r.unfold(d, most, window.begin(1), at).movedim(-1, d + 1, at).mean({d + 1}, false, at);
+      r = r.unfold(d, most, window.begin(1), at).mean({-1}, false, at);
       continue;
     }
     // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.

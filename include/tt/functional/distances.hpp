@@ -110,8 +110,8 @@ struct Cdist {
       return Sym{x.graph, x.graph->permute(x.id, axes)};
     };
     const auto squares = [](const Sym& x) { return detail::reduce<Op::sum>(x * x, 1u << (x.shape().rank - 1), true); };
-    const Sym s = (squares(a) + swapped(squares(b))) - 2 * tt::matmul(a, swapped(b));
-    return detail::sqrt_with_zero_gradient(tt::where(s <= 0, 0, s));
+    const Sym s = (squares(a) + swapped(squares(b))) + tt::matmul(-2 * a, swapped(b)), none = s <= 0;
+    return tt::where(none, 0, tt::sqrt(tt::where(none, 1, s)));
   }
 };
 struct Pdist {

@@ -14,6 +14,34 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
+/// Where the rows of an access begin, with the numbers that its terms are in this run: many offsets without a symbol looked up, or a division by 1.
+class RowOffsets {
+ public:
+  RowOffsets(const Access& a, const Term* terms, const SymbolValues& s) : offset_(a.offset.value(s)) {
+    for (int i = 0; i < a.term_count; ++i) {
+      const Term& t = a.term(terms, i);
+      terms_.push_back({t.divisor.value(s), t.modulus.value(s), t.stride.value(s)});
+    }
+  }
+  std::int64_t operator[](std::int64_t row) const {
+    std::int64_t at = offset_;
+    for (int i = 0; i < terms_.size(); ++i) {
+      const Numbers& t = terms_[i];
+      std::int64_t k = t.divisor == 1 ? row : row / t.divisor;
+      if (t.modulus != 0) k %= t.modulus;
+      at += k * t.stride;
+    }
+    return at;
+  }
+
+ private:
+  struct Numbers {
+    std::int64_t divisor, modulus, stride;  ///< modulus 0: none
+  };
+  std::int64_t offset_;
+  SmallVec<Numbers, 4> terms_;
+};
+
 /// One thread's part of a kernel. Tiles and tables are given to it by the caller, who can still throw.
 struct TileProgram::Worker {
   const TileProgram& program;
@@ -300,6 +328,7 @@ struct TileProgram::Worker {
     x.offset = m.offset.value(symbols);
     if (x.linear && m.term_count > 0) x.row_stride = value(x.terms->stride);
     x.stride = value(m.column);
+    if (x.kind == TileStep::Kind::store && k->kind == KernelKind::matmul && value(k->cols) == 1) x.stride = 1;  // rows of one element may lie one behind the other
     if (x.kind == TileStep::Kind::take) x.apart = value(x.x->extent());
     if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
   }
@@ -927,10 +956,11 @@ struct TileProgram::Worker {
     const std::int64_t products = rows_all * value(k->cols);
     const std::int64_t together = narrow_product && row0 == 0 && range.last(SplitAxis::rows, rows_all) == rows_all ? least(most_products / (products > 0 ? products : 1), ProductTiles::most_matrices) : 1;
     ProductTiles::Further further[ProductTiles::most_matrices];
+    const RowOffsets of_a(xa, terms, symbols), of_b(xb, terms, symbols);
     for (std::int64_t q = range.first(SplitAxis::batch), step; q < batch; q += step) {
       step = together > 1 ? least(together, batch - q) : 1;
-      const std::int64_t first_a = xa.row_offset(terms, q, symbols), first_b = xb.row_offset(terms, q, symbols);
-      for (std::int64_t j = 0; j < step && step > 1; ++j) further[j] = {xa.row_offset(terms, q + j, symbols) - first_a, xb.row_offset(terms, q + j, symbols) - first_b};
+      const std::int64_t first_a = of_a[q], first_b = of_b[q];
+      for (std::int64_t j = 0; j < step && step > 1; ++j) further[j] = {of_a[q + j] - first_a, of_b[q + j] - first_b};
       part.row = q * rows_all + row0;
       ProductTiles p{.rows = range.last(SplitAxis::rows, rows_all) - row0,
                      .cols = range.last(SplitAxis::cols, value(k->cols)) - col0,
