@@ -53,23 +53,20 @@ $(grep '^[<>]' "$work/difference")
   within "lines_$name" "$("$GXX" $flags -E -P "$work/one.cpp" | wc -l)"
 done
 
-# ---- steps of constant evaluation, for the training step of the digits (all of it static: what Tensors would compile is left out)
-# constant_steps COMPILER OPTION NAME
+# ---- steps of constant evaluation, for the training step of the digits (all of it static: what Tensors would compile is left out); and its symbols
+# constant_steps COMPILER OPTION NAME FLAGS...
 constant_steps() {
+  compiler=$1 option=$2 name=$3
+  shift 3
   figures=$((figures + 1))
   # shellcheck disable=SC2086
-  "$1" $flags -DTT_COMPILED -fsyntax-only -w "$2=$(ceiling_of "$3")" "$digits" >"$work/log" 2>&1 ||
-    report "$3: $digits with $1 $2=$(ceiling_of "$3"):
+  "$compiler" $flags -DTT_COMPILED -DTT_EXAMPLES_DIR='"examples"' -w "$option=$(ceiling_of "$name")" "$@" "$digits" >"$work/log" 2>&1 ||
+    report "$name: $digits with $compiler $option=$(ceiling_of "$name"):
 $(grep -m 3 error "$work/log")"
 }
-constant_steps "$GXX" -fconstexpr-ops-limit constexpr_operations_gcc
-if has_clang; then constant_steps "$CLANGXX" -fconstexpr-steps constexpr_steps_clang; fi
-
-# ---- symbols
-# shellcheck disable=SC2086
-"$GXX" $flags -O1 -DNDEBUG -DTT_COMPILED -DTT_EXAMPLES_DIR='"examples"' -c -o "$work/digits.o" "$digits" 2>"$work/log" ||
-  report "$digits does not compile: $(head -n 3 "$work/log")"
-within symbol_length "$(nm "$work/digits.o" | awk '{ n = length($NF) } n > most { most = n } END { print most }')"
+constant_steps "$GXX" -fconstexpr-ops-limit constexpr_operations_gcc -O1 -DNDEBUG -c -o "$work/digits.o"
+if has_clang; then constant_steps "$CLANGXX" -fconstexpr-steps constexpr_steps_clang -fsyntax-only; fi
+[ -f "$work/digits.o" ] && within symbol_length "$(nm "$work/digits.o" | awk '{ n = length($NF) } n > most { most = n } END { print most }')"
 
 # ---- what Tensors cost a file without tt::compiled: only what its ops use is compiled
 # shellcheck disable=SC2086

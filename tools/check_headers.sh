@@ -2,7 +2,7 @@
 # Every public header compiles alone, without a warning; those that ask for the compiler with each of them. Device code is
 # left to nvcc; the headers with Thrust are compiled for its sequential system. As beside tt::compiled, where an _inl.hpp is no part of the one that
 # declares, which takes half the time; with the argument "all" header-only too, and each _inl.hpp alone. A header that includes one of `bases`, below, is
-# given that one precompiled, which saves most of the rest: it has the same names from it, and nothing else.
+# given that one precompiled, which saves most of the rest: it has the names of its includes, and no others (with "all" none is, and their order counts too).
 . "$(dirname "$0")/common.sh"
 check check_headers
 
@@ -99,7 +99,7 @@ while read -r header; do
   if grep -qE '__clang__|__GNUC__' "$header"; then each=$(compilers); fi
   for compiler in $each; do
     base=
-    [ "$compiler" = "$GXX" ] && base=$(awk -v header="$header" '$1 == header { print $2 }' "$work/with_base" | tr / _)
+    [ "${1:-}" != all ] && [ "$compiler" = "$GXX" ] && base=$(awk -v header="$header" '$1 == header { print $2 }' "$work/with_base" | tr / _)
     for mode in $modes; do echo "$compiler ${header#include/} $mode${flags:+ $flags}${base:+ -include $work/$base}"; done  # a blank at the end joins two lines
   done
 done <"$work/headers" >"$work/jobs"

@@ -397,10 +397,11 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
   if (target.impl().requires_grad && target.is_leaf()) refuse_change("a leaf", at);
   if (const Tensor base = base_of(target); base.impl().requires_grad && base.is_leaf()) refuse_change("a view of a leaf", at);
 }
-TT_INLINE bool hangs_on_others(const Tensor& value, const std::vector<Tensor>& variables) {
+TT_INLINE bool hang_on_others(const std::vector<const Tensor*>& values, const std::vector<Tensor>& variables) {
   LeafTable seen;
   for (const Tensor& v : variables) seen[edge_of(v).node].captured = true;
-  std::vector<const TapeNode*> stack{edge_of(value).node};
+  std::vector<const TapeNode*> stack;
+  for (const Tensor* v : values) stack.push_back(edge_of(*v).node);
   while (!stack.empty()) {
     const TapeNode* const n = stack.back();
     stack.pop_back();

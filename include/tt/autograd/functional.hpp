@@ -2,6 +2,8 @@
 // Arrays, and gradcheck.
 //   tt::value_and_grad<0, 1>(loss)(w, b, x)   {value, {dw, db}};   parameter structs: Mlp<tt::tensors>
 //   struct Net { tt::Tensor w, b; };   Net d = tt::grad(loss)(net, x);   // structs and lists of Tensors, of any depth
+//   // A function of Tensors may give a pair: the value, and what comes beside it (`has_aux`).
+//   auto [d, y] = tt::grad(loss_and_y)(w, x);   auto [given, d] = tt::value_and_grad(loss_and_y)(w, x);   // given: {value, y}
 #pragma once
 #include <cmath>
 #include <tuple>
@@ -68,7 +70,7 @@ class GradientRun {
   } recorded_;
   bool nested_ = false;
   std::size_t filled_ = 0;
-  std::vector<Tensor> variables_, gradients_;
+  std::vector<Tensor> given_, variables_, gradients_;  ///< given: in the place of which variables stand
 };
 /// What a function gives beside its value, if it gives one alone.
 struct NoAuxiliary {};
@@ -76,7 +78,8 @@ template <class T>
 inline constexpr bool is_pair = false;
 template <class A, class B>
 inline constexpr bool is_pair<std::pair<A, B>> = true;
-/// The gradients by arguments I, each as the argument is. Of a function that gives a pair, what stands second is no part of the derivative, and comes beside it.
+/// The gradients by arguments I, each as the argument is. Of a function that gives the pair of a value and something else, that comes back too:
+/// {gradients, else}, or {{value, else}, gradients}.
 template <bool Value_, int... I, class F, class... A>
 auto gradient_by(const F& f, const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
@@ -88,11 +91,12 @@ auto gradient_by(const F& f, const A&... a) {
   GradientRun run(all, tt::detail::leaves_in(std::get<I>(arguments)...));
   auto given = [&] {
     const EnableGrad on;
-    if constexpr (is_pair<std::invoke_result_t<const F&, std::remove_cvref_t<A>&...>>) return std::apply(f, arguments);
+    if constexpr (is_pair<std::remove_cvref_t<std::invoke_result_t<const F&, std::remove_cvref_t<A>&...>>>) return std::apply(f, arguments);
     else return std::pair<Tensor, NoAuxiliary>{std::apply(f, arguments), {}};
   }();
   using Auxiliary = decltype(given.second);
   constexpr bool has_auxiliary = !std::is_same_v<Auxiliary, NoAuxiliary>;
+  static_assert(tt::detail::has_leaves<Auxiliary>(), "tt::grad: what a function gives beside its value is made of Tensors and numbers: structs, std::vector, std::array, pairs and tuples of them");
   tt::detail::Leaves beside;
   if constexpr (tt::detail::has_leaves<Auxiliary>()) beside.add(given.second, false);
   run.finish(given.first, beside);
@@ -104,10 +108,11 @@ auto gradient_by(const F& f, const A&... a) {
     if constexpr (sizeof...(I) == 1) return gradient(std::get<I...>(arguments));
     else return std::tuple{gradient(std::get<I>(arguments))...};
   };
-  if constexpr (Value_ && has_auxiliary) return std::pair{given, gradients()};
-  else if constexpr (Value_) return std::pair{given.first, gradients()};
-  else if constexpr (has_auxiliary) return std::pair{gradients(), given.second};
-  else return gradients();
+  auto taken = gradients();
+  if constexpr (Value_ && has_auxiliary) return std::pair{std::move(given), std::move(taken)};
+  else if constexpr (Value_) return std::pair{std::move(given.first), std::move(taken)};
+  else if constexpr (has_auxiliary) return std::pair{std::move(taken), std::move(given.second)};
+  else return taken;
 }
 
 }  // namespace autograd
@@ -138,31 +143,36 @@ TT_INLINE GradientRun::GradientRun(const tt::detail::Leaves& arguments, const tt
   for (Tensor* t : by.tensor) {
     if (!t->defined()) continue;
     need_floating(*t, "grad");
+    given_.push_back(*t);
     *t = recorded_.mode ? recorded_.mode->variable(*t) : as_variable(*t);
     variables_.push_back(*t);
   }
   gradients_.resize(variables_.size());
 }
 TT_INLINE void GradientRun::finish(Tensor& value, const tt::detail::Leaves& auxiliary) {
+  for (Tensor* t : auxiliary.tensor)  // a variable stands for what was given, and does so no longer
+    for (std::size_t k = 0; k < variables_.size(); ++k)
+      if (t->defined() && t->is_same(variables_[k])) *t = given_[k];
   if (!recorded_.mode || !recorded_.mode->gradients(value, variables_.data(), static_cast<int>(variables_.size()), gradients_.data())) {
-    for (int k = -1; k < auxiliary.tensor.size() && !nested_ && is_grad_enabled(); ++k) {
-      const Tensor& given = k < 0 ? value : *auxiliary.tensor[k];
-      nested_ = given.defined() && given.requires_grad() && hangs_on_others(given, variables_);
-    }
-    if (value.requires_grad()) {
-      need_history(value, "grad");
-      gradients_ = tt::grad({value}, variables_, {}, nested_, nested_, {});
-    }
-    if (!nested_) value = off_tape(value);
+    std::vector<const Tensor*> taped{&value};
+    for (const Tensor* t : auxiliary.tensor) taped.push_back(t);
+    std::erase_if(taped, [](const Tensor* t) { return !t->defined() || !t->requires_grad(); });
+    for (const Tensor* t : taped) need_history(*t, "grad");
+    nested_ = nested_ || (is_grad_enabled() && hang_on_others(taped, variables_));
+    if (value.requires_grad()) gradients_ = tt::grad({value}, variables_, {}, nested_, nested_, {});
+    if (nested_) return;
+    value = off_tape(value);
+    for (Tensor* t : auxiliary.tensor)
+      if (t->defined() && t->requires_grad() && !t->is_leaf()) *t = off_tape(*t);
   } else if (!is_grad_enabled()) {  // what is recorded may be differentiated as a whole: steps under NoGrad, as which forward mode goes on
     value = value.clone();
     for (Tensor& g : gradients_) g = g.clone();
-  } else {
+    for (Tensor* t : auxiliary.tensor)
+      if (t->defined() && t->requires_grad()) *t = t->clone();
+  } else {  // what comes beside has its history in the recorded graph
     for (const Tensor& g : gradients_) nested_ = nested_ || g.requires_grad();
     if (!nested_) value.impl().requires_grad = false;
   }
-  for (Tensor* t : auxiliary.tensor)
-    if (t->defined() && t->requires_grad() && !nested_) *t = off_tape(*t);
 }
 TT_INLINE void GradientRun::fill(const tt::detail::Leaves& by) {
   for (Tensor* t : by.tensor) {

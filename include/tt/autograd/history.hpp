@@ -48,8 +48,8 @@ inline bool may_be_dual(const Tensor* const* argument, int count) {
   return any;
 }
 TT_INLINE bool has_tangent(const Tensor& t);
-/// Is there a leaf behind a value that requires a gradient, besides these variables? One that the function holds, for instance.
-TT_INLINE bool hangs_on_others(const Tensor& value, const std::vector<Tensor>& variables);
+/// Is there a leaf behind one of these values, which require gradients, besides these variables? One that the function holds, for instance.
+TT_INLINE bool hang_on_others(const std::vector<const Tensor*>& values, const std::vector<Tensor>& variables);
 /// Has it a tangent that requires a gradient?
 TT_INLINE bool has_taped_tangent(const Tensor& t);
 /// `what`: a leaf, or a view of one.

@@ -3,8 +3,8 @@
 //   y = tt::cond(x.sum() > 0, [&](const Tensor& t) { return t * w; }, [](const Tensor& t) { return -t; }, x);
 //   State s = tt::while_loop([](const State& s) { return s.error > 1e-3; }, [](const State& s) { return step(s); }, first);
 //   auto [state, ys] = tt::scan([&](const Tensor& h, const Tensor& x) { Tensor n = cell(h, x, w); return std::pair{n, n}; }, h, xs);
-// Bodies may read other Tensors of the function; they give new ones, and change none in place: else the graph ends there, and it runs
-// as it is written. What they take and give are Tensors, and structs, tuples and lists of them and of numbers that do not change; results
+// Bodies may read other Tensors of the function, and change none in place: else the graph ends there, and it runs as it is written. Results are Tensors of
+// their own: an operand that a body gives back, or a view of it, is copied. What they take and give are Tensors, and structs, tuples and lists of them and of numbers that do not change; results
 // of both branches have one type. When a function is captured both branches run, and the body of a loop twice: one that does something else
 // the second time, as it keeps Tensors or numbers in C++ variables, is no graph. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
 #pragma once
@@ -112,6 +112,27 @@ template <class A>
 A take_leaves(const A& like, const std::vector<Tensor>& list, std::size_t& next) {
   return with_leaves(like, [&](const Tensor&) { return list[next++]; });
 }
+/// The Tensors of some values that are defined; others have none.
+template <class... A>
+std::vector<Tensor> operand_tensors(const A&... a) {
+  std::vector<Tensor> list;
+  const auto add = [&](const auto& x) {
+    if constexpr (has_leaves<std::remove_cvref_t<decltype(x)>>())
+      for (const Tensor* t : leaves_of(x)) list.push_back(*t);
+  };
+  (add(a), ...);
+  return list;
+}
+/// Results as the node of a branch or a loop gives them: those that share memory with an operand, or with one before, are copied.
+template <class R>
+R with_own_memory(R results, std::vector<Tensor> others, SourceLine at) {
+  return with_leaves(std::move(results), [&](const Tensor& t) {
+    bool shared = false;
+    for (const Tensor& other : others) shared = shared || t.is_same(other) || t.shares_storage(other);
+    others.push_back(shared ? t.clone(at) : t);
+    return others.back();
+  });
+}
 inline bool decide(const Tensor& t, const char* op, SourceLine at) {
   if (!t.defined() || t.impl().numel != 1)
     TT_THROW(Error((t.defined() ? Text("tt::") << op << ": the condition is no single element, but of shape " << t.impl().shape : Text("tt::") << op << ": the condition is an undefined Tensor")
@@ -139,7 +160,7 @@ auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise
     std::size_t next = 0;
     return detail::take_leaves(like, detail::call_control(Control::cond, {&c}, 0, 0, false, static_cast<int>(detail::leaves_of(like).size()), condition.at), next);
   }
-  return detail::decide(c, "cond", condition.at) ? R(then(operands...)) : R(otherwise(operands...));
+  return detail::with_own_memory<R>(detail::decide(c, "cond", condition.at) ? R(then(operands...)) : R(otherwise(operands...)), detail::operand_tensors(operands...), condition.at);
 }
 
 /// body(... body(carried)) for as long as goes_on(carried) is a Tensor of one element that is not 0. What is carried keeps its dtypes and
@@ -164,8 +185,9 @@ C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine a
     std::size_t at_leaf = 0;
     return detail::take_leaves(carried, detail::call_control(Control::while_loop, operands, count, 0, false, count, at), at_leaf);
   }
+  std::vector<Tensor> given = detail::operand_tensors(carried);
   while (detail::decide(goes_on(std::as_const(carried)), "while_loop", at)) carried = body(std::as_const(carried));
-  return carried;
+  return detail::with_own_memory<C>(std::move(carried), std::move(given), at);
 }
 
 struct ScanOptions {
@@ -203,6 +225,7 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
     C last = detail::take_leaves(carried, result, next);
     return std::pair<C, Y>(std::move(last), detail::take_leaves(given.second, result, next));
   }
+  std::vector<Tensor> first = detail::operand_tensors(carried, xs);
   std::vector<std::vector<Tensor>> parts;  // of each value its rows
   Y like{};
   for (std::int64_t step = 0; step < n; ++step) {
@@ -216,7 +239,7 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
   }
   std::size_t k = 0;
   Y stacks = detail::with_leaves(std::move(like), [&](const Tensor&) { return stack(parts[k++], 0, at); });
-  return std::pair<C, Y>(std::move(carried), std::move(stacks));
+  return std::pair<C, Y>(detail::with_own_memory<C>(std::move(carried), std::move(first), at), std::move(stacks));
 }
 /// f of each row (along axis 0) of all Tensors of xs, stacked along a new axis 0. Differentiable.
 template <class F, class X>

@@ -57,17 +57,25 @@ struct RandnLike {
   }
 };
 
-/// Whole numbers from `low` on, in the shape of `input`: of the numbers in [0, 1) that rand_like gives for the seed in f64.
+/// Whole numbers from `low` on, in the shape of `input`: `range` of them, without a sign. Up to 2^53 of them are made of the numbers in [0, 1) that rand_like
+/// gives for the seed in f64; of more, what is left of 64 bits.
 struct RandintLike {
   struct Options {
-    std::int64_t low = 0;
-    double range = 1;
+    std::int64_t low = 0, range = 1;
   };
   static constexpr OpInfo info{.name = "_randint_like", .widens = false, .arguments = "input, seed"};
   static constexpr Sym body(const auto& like, const auto& given, const Options& o) {
     Graph& g = *like.graph;
-    const Sym u = detail::unit_interval(tt::philox(detail::flat_index(like), detail::as_seed(given, info.name)), DType::f64);
-    return Sym{&g, g.cast(tt::floor(u * o.range).id, DType::i64)} + Sym{&g, g.constant_bits(DType::i64, static_cast<std::uint64_t>(o.low))};
+    const auto number = [&](std::int64_t n) { return Sym{&g, g.constant_bits(DType::i64, static_cast<std::uint64_t>(n))}; };
+    const Sym bits = tt::philox(detail::flat_index(like), detail::as_seed(given, info.name)), range = number(o.range);
+    const auto drawn = [&] {
+      if (o.range >= 0 && o.range <= std::int64_t{1} << 53)
+        return Sym{&g, g.cast(tt::floor(detail::unit_interval(bits, DType::f64) * static_cast<double>(o.range)).id, DType::i64)};
+      if (o.range < 0) return tt::where(bits < number(0) && bits >= range, bits - range, bits);  // 2^63 or more
+      const Sym rest = bits - tt::floor_divide(shift_right_logical(bits, 1), range) * number(2) * range;  // below twice the range
+      return tt::where(rest < number(0) || rest >= range, rest - range, rest);
+    };
+    return drawn() + number(o.low);
   }
 };
 

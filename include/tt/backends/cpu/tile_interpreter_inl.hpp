@@ -39,7 +39,7 @@ class RowOffsets {
     std::int64_t divisor, modulus, stride;  ///< modulus 0: none
   };
   std::int64_t offset_;
-  SmallVec<Numbers, 4> terms_;
+  SmallVec<Numbers, max_rank> terms_;  // no more: workers cannot throw
 };
 
 /// One thread's part of a kernel. Tiles and tables are given to it by the caller, who can still throw.
@@ -328,7 +328,7 @@ struct TileProgram::Worker {
     x.offset = m.offset.value(symbols);
     if (x.linear && m.term_count > 0) x.row_stride = value(x.terms->stride);
     x.stride = value(m.column);
-    if (x.kind == TileStep::Kind::store && k->kind == KernelKind::matmul && value(k->cols) == 1) x.stride = 1;  // rows of one element may lie one behind the other
+    if (x.kind == TileStep::Kind::store && k->kind == KernelKind::matmul && value(k->cols) == 1) x.stride = 1;  // an axis of one element has none: with 1, all rows of a tile are stored at once where they lie dense
     if (x.kind == TileStep::Kind::take) x.apart = value(x.x->extent());
     if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
   }

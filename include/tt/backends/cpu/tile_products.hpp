@@ -36,7 +36,7 @@ TT_NOINLINE void multiply_few_columns(const MatmulOperands<T>& m, const ProductT
       cpu::store(to + r * m.cols, sum);  // what is beyond the row, the next one takes
     }
   };
-  if (p.matrices > 1 && columns == 1) {  // a row would have one element: a vector has those of so many matrices
+  if (p.matrices >= lanes && columns == 1) {  // a row would have one element: a vector has those of so many matrices
     const T *left[lanes], *right_of[lanes];
     const auto load_each = [](const T* const* from, std::int64_t at) TT_LAMBDA_INLINE {
       alignas(64) T t[lanes];
@@ -61,6 +61,15 @@ TT_NOINLINE void multiply_few_columns(const MatmulOperands<T>& m, const ProductT
   }
   if (p.matrices > 1) {
     for (int q = 0; q < p.matrices; ++q) {
+      if (columns == 1) {
+        const T *const a = m.a + p.further[q].a, *const b = m.b + p.further[q].b;
+        for (std::int64_t r = 0; r < m.rows; ++r) {
+          T sum = 0;
+          for (std::int64_t i = 0; i < m.inner; ++i) sum = Carrier<T>::template apply<Op::fma>(a[r * m.a_row + i * m.a_inner], b[i * m.b_inner], sum);
+          products[q * m.rows + r] = sum;
+        }
+        continue;
+      }
       read_right(m.b + p.further[q].b);
       multiply_rows(m.a + p.further[q].a, m.rows, products + q * m.rows * m.cols);
     }
