@@ -161,6 +161,63 @@ TEST_CASE("what a function gives beside its loss comes beside the gradient") {
     return g * 2 + aux;
   };
   CHECK(same_bits(tt::compile(broken)(w, x), broken(w, x)));
+  CHECK(!tt::compile(broken)(w, x).requires_grad());
+}
+
+TEST_CASE("derivatives go through what a function gives beside its loss, recorded as eager") {
+  // d/dv of the sum of x^3 v, which only stands beside.
+  const Tensor x = tt::tensor({1.0, 2.0}), w = tt::tensor({3.0});
+  const auto outer = [](const Tensor& y, const Tensor& v) {
+    const auto beside = [&](const Tensor& z) { return std::pair{(z * z).sum(), z * z * z * v}; };
+    return tt::grad(beside)(y).second;
+  };
+  const auto slope = [](const Tensor& y, const Tensor& v) {
+    const auto beside = [&](const Tensor& u) { return tt::grad([&](const Tensor& z) { return std::pair{(z * z).sum(), z * z * z * u}; })(y).second.sum(); };
+    return tt::grad(beside)(v);
+  };
+  CHECK(numbers(slope(x, w)) == Numbers{9});
+  CHECK(numbers(tt::compile(slope, {.fullgraph = true})(x, w)) == Numbers{9});
+  CHECK(numbers(tt::trace(slope, x, w)(x, w)) == Numbers{9});
+  for (const bool reverse : {false, true}) {
+    const auto by_w = [&](const Tensor& v) { return outer(x, v); };
+    CHECK(numbers(reverse ? tt::jacrev(by_w)(w) : tt::jacfwd(by_w)(w)) == Numbers{1, 8});
+  }
+  CHECK(numbers(tt::jacfwd([&](const Tensor& y) { return outer(y, w); })(x)) == Numbers{9, 0, 0, 36});
+  CHECK(numbers(tt::vmap([&](const Tensor& v) { return slope(x, v); })(tt::tensor({1.0, 2.0}))) == Numbers{9, 9});
+  const auto along = [](const Tensor& y, const Tensor& v) {
+    return tt::jvp([&](const Tensor& u) { return tt::grad([&](const Tensor& z) { return std::pair{(z * z).sum(), z * z * z * v}; })(u).second; }, y, tt::ones_like(y)).second;
+  };
+  CHECK(numbers(along(x, w)) == Numbers{9, 36});
+  CHECK(numbers(tt::compile(along)(x, w)) == Numbers{9, 36});
+  // On the tape: the gradient of a parameter on which only that hangs.
+  Tensor q = tt::tensor({3.0}).requires_grad_();
+  const auto total = [](const Tensor& y, const Tensor& v) { return tt::grad([&](const Tensor& z) { return std::pair{(z * z).sum(), z * z * z * v}; })(y).second.sum(); };
+  const auto broken = [](const Tensor& y, const Tensor& v) {
+    return tt::grad([&](const Tensor& z) {
+             Tensor l = (z * z).sum();
+             if (l.item<double>() > 0) l = l * 2;
+             return std::pair{l, z * z * z * v};
+           })(y).second.sum();
+  };
+  const auto compiled = tt::compile(total);
+  const auto compiled_broken = tt::compile(broken);
+  for (const auto& f : {std::function<Tensor(const Tensor&, const Tensor&)>(total), {compiled}, {broken}, {compiled_broken}}) {
+    q.zero_grad();
+    f(x, q).backward();
+    CHECK(numbers(q.grad()) == Numbers{9});
+    CHECK(!f(x, w).requires_grad());
+    const tt::NoGrad off;
+    CHECK(!f(x, q).requires_grad());
+  }
+  // An argument that comes back is the argument.
+  const auto changes = [](const Tensor& y) {
+    const Tensor own = y * 1;
+    const auto [g, same] = tt::grad([](const Tensor& z) { return std::pair{(z * z).sum(), z}; })(own);
+    Tensor(same).add_(1);
+    return own + g * 0;
+  };
+  CHECK(numbers(changes(x)) == Numbers{2, 3});
+  CHECK(numbers(tt::compile(changes)(x)) == Numbers{2, 3});
 }
 
 TEST_CASE("set_grad takes what is like the Tensor, and not the Tensor itself") {

@@ -459,3 +459,42 @@ TEST_CASE("map of what gives no Tensor") {
   });
   CHECK(same_bits(f(tt::ones({3})), tt::full({3}, 2.0)));
 }
+
+TEST_CASE("results of branches and loops have memory of their own, eager and compiled") {
+  const Tensor x = tt::tensor({1.0, 2.0});
+  const auto check = [&](const auto& f) {
+    const auto compiled = tt::compile(f, {.fullgraph = true});
+    for (int time = 0; time < 2; ++time) CHECK(same_bits(f(x), compiled(x)));
+    CHECK(same_bits(f(x), x * 2));
+  };
+  check([](const Tensor& t) {
+    const Tensor y = t * 2;
+    tt::cond(t.sum() > 0, [](const Tensor& u) { return u; }, [](const Tensor& u) { return -u; }, y).add_(100);
+    return y;
+  });
+  check([](const Tensor& t) {
+    const Tensor y = t * 2;
+    tt::cond(t.sum() > 0, [](const Tensor& u) { return u.select(0, 0); }, [](const Tensor& u) { return u.sum(); }, y).add_(100);
+    return y;
+  });
+  check([](const Tensor& t) {
+    const Tensor y = t * 2;
+    using State = std::pair<Tensor, Tensor>;
+    State s = tt::while_loop([](const State& c) { return c.second < 3; }, [](const State& c) { return State{c.first, c.second + 1}; }, State{y, tt::zeros({})});
+    s.first.add_(100);
+    return y;
+  });
+  check([](const Tensor& t) {
+    const Tensor y = t * 2;
+    tt::scan([](const Tensor& h, const Tensor& row) { return std::pair{h, row * 1}; }, y, t).first.add_(100);
+    return y;
+  });
+  check([](const Tensor& t) {
+    auto [a, b] = tt::cond(t.sum() > 0, [](const Tensor& u) { const Tensor v = u * 2; return std::pair{v, v}; }, [](const Tensor& u) { return std::pair{u * 1, u * 1}; }, t);
+    a.add_(100);
+    return b;
+  });
+  const Tensor leaf = tt::tensor({1.0, 2.0}).requires_grad_();
+  tt::cond(leaf.sum() > 0, [](const Tensor& u) { return u; }, [](const Tensor& u) { return -u; }, leaf).sum().backward();
+  CHECK(numbers(leaf.grad()) == std::vector<double>{1, 1});
+}

@@ -737,6 +737,29 @@ TEST_CASE("a dtype is an argument wherever PyTorch takes one") {
   CHECK(alike(v.grad(), tt::tensor(3.0)));
 }
 
+TEST_CASE("whole numbers of wide ranges have all their bits, and bounds are within the dtype") {
+  const auto ones = [](const Tensor& drawn, std::int64_t of) { return (tt::floor_divide(drawn, of).remainder(2) != 0).to(DType::f64).mean().item<double>(); };
+  const std::int64_t least = INT64_MIN, most = INT64_MAX, far = std::int64_t{1} << 62;
+  for (const auto& [low, high] : {std::pair{std::int64_t{0}, far}, {least, most}, {std::int64_t{-5}, most}, {std::int64_t{0}, (std::int64_t{1} << 53) + 1}}) {
+    CAPTURE(low);
+    const Tensor drawn = tt::randint(low, high, {4'000});
+    CHECK(drawn.amin().item<std::int64_t>() >= low);
+    CHECK(drawn.amax().item<std::int64_t>() < high);
+    const double width = static_cast<double>(high) - static_cast<double>(low);
+    CHECK(static_cast<double>(drawn.amin().item<std::int64_t>()) < static_cast<double>(low) + 0.01 * width);
+    CHECK(static_cast<double>(drawn.amax().item<std::int64_t>()) > static_cast<double>(high) - 0.01 * width);
+    for (const std::int64_t bit : {std::int64_t{1}, std::int64_t{1} << 9, std::int64_t{1} << 40}) CHECK(ones(drawn, bit) == doctest::Approx(0.5).epsilon(0.1));
+  }
+  const auto refused = [](const auto& f) { CHECK_THROWS_AS((void)f(), tt::Error); };
+  refused([] { return tt::randint(-5, 9, {6}, DType::u8); });
+  refused([] { return tt::randint(0, 256, {6}, DType::boolean); });
+  refused([] { return tt::randint(0, std::int64_t{1} << 31, {3}, DType::f16); });
+  refused([] { return tt::zeros({4}, DType::u8).random_(-5, 9); });
+  refused([] { return tt::randint(0, 3, {-1}); });
+  CHECK(tt::randint(0, 65505, {3}, DType::f16).isfinite().all().item<bool>());
+  CHECK(tt::randint(0, 3, {2, 2}, {.dtype = DType::i64, .device = {tt::DeviceType::meta}}).shape() == tt::Shape{2, 2});
+}
+
 TEST_CASE("calls as libtorch has them") {
   using tt::TensorOptions;
   const auto alike = [](const Tensor& got, const Tensor& expected) { return got.dtype() == expected.dtype() && got.shape() == expected.shape() && tt::call("isclose", {got, expected}, {{"equal_nan", true}}).all().item<bool>(); };

@@ -400,14 +400,13 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
 TT_INLINE bool hang_on_others(const std::vector<const Tensor*>& values, const std::vector<Tensor>& variables) {
   LeafTable seen;
   for (const Tensor& v : variables) seen[edge_of(v).node].captured = true;
-  std::vector<const TapeNode*> stack;
-  for (const Tensor* v : values) stack.push_back(edge_of(*v).node);
-  while (!stack.empty()) {
-    const TapeNode* const n = stack.back();
-    stack.pop_back();
+  std::vector<const TapeNode*> nodes;
+  for (const Tensor* v : values) nodes.push_back(edge_of(*v).node);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const TapeNode* const n = nodes[i];
     if (!n || std::exchange(seen[n].captured, true)) continue;
     if (n->kind == &accumulate_kind) return true;
-    for (int k = 0; k < n->edges; ++k) stack.push_back(n->edge[k].node);
+    for (int k = 0; k < n->edges; ++k) nodes.push_back(n->edge[k].node);
   }
   return false;
 }

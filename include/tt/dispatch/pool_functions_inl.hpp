@@ -203,7 +203,8 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
     detail::need_places("adaptive_avg_pool", m, at);
     const detail::AdaptiveWindows window{n, m};
     const std::int64_t most = window.most();
-    if (window.are_even()) {
+    const bool even = window.are_even();
+    if (even && d + 1 < x.dim()) {  // rows are added where they lie; single elements are quicker one behind the other
       r = r.unfold(d, most, window.begin(1), at).mean({-1}, false, at);
       continue;
     }
@@ -216,7 +217,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
     }
     IntList along;
     for (int j = d; j < x.dim(); ++j) along.push_back(j == d ? m : 1);
-    const Tensor sum = unflatten(index_select(detail::with_zero_behind(r, d, at), d, detail::index_table(place, x.device()), at), d, {m, most}, at).sum({d + 1}, false, at);
+    const Tensor sum = unflatten(index_select(even ? r : detail::with_zero_behind(r, d, at), d, detail::index_table(place, x.device()), at), d, {m, most}, at).sum({d + 1}, false, at);
     const Tensor counts = detail::made_of_numbers(from_span(std::span<const double>(count), along)).to(r.dtype(), at);
     r = sum / (is_host(x.device()) ? counts : counts.to(x.device()));
   }
