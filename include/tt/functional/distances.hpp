@@ -110,8 +110,8 @@ struct Cdist {
       return Sym{x.graph, x.graph->permute(x.id, axes)};
     };
     const auto squares = [](const Sym& x) { return detail::reduce<Op::sum>(x * x, 1u << (x.shape().rank - 1), true); };
-    const Sym s = (squares(a) + swapped(squares(b))) + tt::matmul(a, swapped(-2 * b)), none = s <= 0;  // of the two, b has fewer rows more often
-    return tt::where(none, 0, tt::sqrt(tt::where(none, 1, s)));
+    const Sym s = (squares(a) + swapped(squares(b))) + tt::matmul(a, swapped(-2 * b));  // of the two, b has fewer rows more often
+    return detail::sqrt_with_zero_gradient(s, s <= 0);
   }
 };
 struct Pdist {

@@ -133,10 +133,8 @@ struct VarOptions {
 };
 namespace detail {
 /// The square root, with a gradient of 0 at 0, where it is infinite.
-constexpr Sym sqrt_with_zero_gradient(const Sym& x) {
-  const Sym is_zero = x == 0;
-  return tt::where(is_zero, 0, tt::sqrt(tt::where(is_zero, 1, x)));
-}
+constexpr Sym sqrt_with_zero_gradient(const Sym& x, const Sym& is_zero) { return tt::where(is_zero, 0, tt::sqrt(tt::where(is_zero, 1, x))); }
+constexpr Sym sqrt_with_zero_gradient(const Sym& x) { return sqrt_with_zero_gradient(x, x == 0); }
 /// Divided by n - correction, but by no less than 0.
 constexpr Sym variance(const Sym& x, const VarOptions& o, const char* op) {
   const unsigned axes = axis_bits(x, o.dim, op);

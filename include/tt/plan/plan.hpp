@@ -51,11 +51,16 @@ enum class Transposed : std::uint8_t { laid_out, as_it_lies };
 /// an operand that is broadcast along one of several axes made one have terms too.
 struct Term {
   Extent divisor = 1, modulus = 0, stride = 0;
-  constexpr std::int64_t at(std::int64_t index, const SymbolValues& s) const {
-    std::int64_t k = index / divisor.value(s);
-    if (modulus != Extent(0)) k %= modulus.value(s);
-    return k * stride.value(s);
-  }
+  /// What it is for a call's sizes, for many indices.
+  struct Numbers {
+    std::int64_t divisor, modulus, stride;
+    constexpr std::int64_t at(std::int64_t index) const {
+      const std::int64_t k = divisor == 1 ? index : index / divisor;
+      return (modulus == 0 ? k : k % modulus) * stride;
+    }
+  };
+  constexpr Numbers numbers(const SymbolValues& s) const { return {divisor.value(s), modulus.value(s), stride.value(s)}; }
+  constexpr std::int64_t at(std::int64_t index, const SymbolValues& s) const { return numbers(s).at(index); }
   friend constexpr bool operator==(const Term&, const Term&) = default;
 };
 

@@ -18,28 +18,17 @@ inline namespace TT_ISA {
 class RowOffsets {
  public:
   RowOffsets(const Access& a, const Term* terms, const SymbolValues& s) : offset_(a.offset.value(s)) {
-    for (int i = 0; i < a.term_count; ++i) {
-      const Term& t = a.term(terms, i);
-      terms_.push_back({t.divisor.value(s), t.modulus.value(s), t.stride.value(s)});
-    }
+    for (int i = 0; i < a.term_count; ++i) terms_.push_back(a.term(terms, i).numbers(s));
   }
   std::int64_t operator[](std::int64_t row) const {
     std::int64_t at = offset_;
-    for (int i = 0; i < terms_.size(); ++i) {
-      const Numbers& t = terms_[i];
-      std::int64_t k = t.divisor == 1 ? row : row / t.divisor;
-      if (t.modulus != 0) k %= t.modulus;
-      at += k * t.stride;
-    }
+    for (int i = 0; i < terms_.size(); ++i) at += terms_[i].at(row);
     return at;
   }
 
  private:
-  struct Numbers {
-    std::int64_t divisor, modulus, stride;  ///< modulus 0: none
-  };
   std::int64_t offset_;
-  SmallVec<Numbers, max_rank> terms_;  // no more: workers cannot throw
+  SmallVec<Term::Numbers, max_rank> terms_;  // no more: workers cannot throw
 };
 
 /// One thread's part of a kernel. Tiles and tables are given to it by the caller, who can still throw.
