@@ -1077,6 +1077,8 @@ TEST_CASE("what PyTorch refuses of items, numbers and dtypes") {
   Tensor bytes = tt::zeros({3}, DType::u8);
   CHECK(contains(message([&] { bytes.index_put_({0}, 300); }), "300"));
   CHECK(contains(message([&] { bytes.random_(0, 300); }), "tt::random_"));
+  CHECK(contains(message([&] { bytes.random_(0, 0); }), "tt::random_: there is no number from 0 to below 0"));
+  CHECK(contains(message([&] { bytes.random_(0, std::numeric_limits<std::int64_t>::min()); }), "there is no number"));
   CHECK(contains(message([&] { tt::randint(0, 300, {2}, {.dtype = DType::u8}); }), "tt::randint"));
   Tensor whole = tt::zeros({3}, DType::i64);
   CHECK(contains(message([&] { whole.index_put_({tt::tensor({0, 2})}, tt::tensor({1.5, 2.5})); }), "index_put"));
@@ -1118,6 +1120,24 @@ TEST_CASE("views that drop no axis are other Tensors all the same") {
     view.mul_(2);
   }
   CHECK(x.sum().item() == 6 * 16);
+}
+
+TEST_CASE("roots of norms have a gradient of 0 at 0") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor x = tt::tensor({-1.0, -0.0, 0.0, 4.0, nan, inf}, DType::f64);
+  static constexpr auto root = [](const Tensor& a) { return tt::call("_sqrt_flat_at_zero", {a}); };
+  static constexpr auto slope = [](const Tensor& a) { return tt::grad([](const Tensor& v) { return root(v).sum(); })(a); };
+  static constexpr auto second = [](const Tensor& a) { return tt::grad([](const Tensor& v) { return slope(v).sum(); })(a); };
+  const Tensor roots = tt::tensor({0.0, 0.0, 0.0, 2.0, nan, inf}, DType::f64), slopes = tt::tensor({0.0, 0.0, 0.0, 0.25, nan, 0.0}, DType::f64),
+               seconds = tt::tensor({0.0, 0.0, 0.0, -0.03125, nan, 0.0}, DType::f64);
+  CHECK(tt::allclose(root(x), roots, 0, 0, true));
+  CHECK(tt::allclose(slope(x), slopes, 0, 0, true));
+  CHECK(tt::allclose(second(x), seconds, 0, 0, true));
+  CHECK(same_bits(tt::compile(slope)(x), slope(x)));
+  CHECK(same_bits(tt::compile(second)(x), second(x)));
+  CHECK(tt::allclose(std::get<1>(tt::jvp(root, x, tt::ones_like(x))), slopes, 0, 0, true));
+  const Tensor same = tt::ones({3, 4}, DType::f64);  // norms, deviations and distances of 0
+  CHECK(tt::grad([](const Tensor& a) { return tt::std(a).sum() + tt::cdist(a, a).sum() + (a - 1).norm(); })(same).abs().sum().item() == 0);
 }
 
 TEST_CASE("norms of matrices, running statistics of instances") {

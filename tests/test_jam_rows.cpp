@@ -74,7 +74,7 @@ TEST_CASE("rows that load the same elements have the bits of one row at a time")
 #ifdef TT_ALL_FORMS
   const auto dtypes = {tt::DType::f32, tt::DType::f64, tt::DType::i32, tt::DType::i64, tt::DType::f16};
 #else
-  const auto dtypes = {tt::DType::f32, tt::DType::f16};
+  const auto dtypes = {tt::DType::f32};
 #endif
   for (const tt::DType d : dtypes)
     for (const tt::IntList& sizes : {tt::IntList{1, 20}, {5, 5}, {8, 21}, {11, 37}, {3, 9, 40}, {2, 3, 12, 70}}) {

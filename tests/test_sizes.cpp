@@ -437,14 +437,17 @@ void convolves_small() {
 TEST_CASE("convolutions of images of any height and width are one capture, and right for gradients too") {
   for (const int tier : {0, 1}) {
     if (is_sanitized && tier == 1) break;  // compiled code has none of their checks
+    convolves<tt::Conv2dOptions{.stride = 2, .padding = 1}>(4, 3, 3, tier);
+    convolves<tt::Conv2dOptions{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}, .groups = 2}>(4, 3, 2, tier);
+#ifndef TT_ALL_FORMS
+    if (tier == 1) break;
+#endif
     convolves<tt::Conv2dOptions{}>(4, 3, 3, tier);
     convolves<tt::Conv2dOptions{.padding = 1}>(4, 3, 3, tier);
-    convolves<tt::Conv2dOptions{.stride = 2, .padding = 1}>(4, 3, 3, tier);
     convolves<tt::Conv2dOptions{.stride = {2, 3}, .padding = {0, 2}}>(4, 2, 5, tier);
     convolves<tt::Conv2dOptions{.stride = 3}>(4, 1, 1, tier);
     convolves<tt::Conv2dOptions{.stride = 4, .padding = 1}>(4, 2, 2, tier);
     convolves<tt::Conv2dOptions{.padding = 2, .dilation = 2}>(4, 3, 3, tier);
-    convolves<tt::Conv2dOptions{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}, .groups = 2}>(4, 3, 2, tier);
     convolves<tt::Conv2dOptions{.stride = 2, .padding = 1, .groups = 4}>(4, 3, 3, tier);
   }
 }

@@ -102,4 +102,4 @@ ctest --test-dir $build -j2 --output-on-failure --no-tests=error -R "^($(tr '\n'
 if [ -s "$work/left" ]; then
   echo "quick: LEFT OUT, affected but further away: $(tr '\n' ' ' <"$work/left")"
 fi
-echo "quick: left out besides: examples, programs without the library or for any processor (test_x_plain, test_x_portable, test_link), house checks: make test, .ci/run"
+echo "quick: left out besides: tests of label slow, examples, programs without the library or for any processor (test_x_plain, test_x_portable, test_link), house checks: make test, .ci/run"

@@ -73,6 +73,25 @@ inline int compare_sizes(Extent a, Extent b) {
   }
 }
 
+/// The extent of these words: a sum of terms in order, without a term of coefficient 0.
+inline Extent extent_of(const Vec<std::int64_t>& words) {
+  const int count = words.size() - 3;  // factors, if there is one term
+  if (count < 0) return 0;
+  if (words[2] == count) {
+    const std::int64_t coefficient = words[1], *const factor = words.items + 3;
+    if (count == 0) return coefficient;
+    std::int64_t exponents = 0;
+    bool packs = coefficient < Extent::bias && coefficient > -Extent::bias;
+    for (int k = 0; k < count && packs; ++k) {
+      packs = factor[k] >= 0 && factor[k] < max_symbols && (exponents >> (3 * factor[k]) & 7) < 7;
+      if (packs) exponents += std::int64_t{1} << (3 * factor[k]);
+    }
+    if (packs) return Extent::product(coefficient, exponents);
+    if (coefficient == 1 && count == 1 && *factor >= 0) return Extent::symbol(static_cast<int>(*factor));
+  }
+  return Extent::at(WordTable::number_of(words.items, words.size()));
+}
+
 class SizeSum {
  public:
   Vec<SizeTerm> terms;  ///< of different factors, the leading one first
@@ -107,22 +126,7 @@ class SizeSum {
     }
   }
   void add(const SizeSum& o, std::int64_t times = 1) {
-    if (o.terms.size() < 8) {
-      for (const SizeTerm& t : o.terms) add(t, times);
-      return;
-    }
-    // Both lists are in order, so they are run through once: a thousand sizes are joined as fast as they are read.
-    Vec<SizeTerm> mine = static_cast<Vec<SizeTerm>&&>(terms);
-    terms = Vec<SizeTerm>();
-    int at = 0;
-    for (const SizeTerm& t : o.terms) {
-      int order = -1;
-      while (at < mine.size() && (order = compare_factors(mine[at].factors.items, mine[at].factors.size(), t.factors.items, t.factors.size())) < 0)
-        terms.push_back(static_cast<SizeTerm&&>(mine[at++]));
-      const std::int64_t c = t.coefficient * times + (order == 0 && at < mine.size() ? mine[at++].coefficient : 0);
-      if (c != 0) terms.push_back({c, t.factors});
-    }
-    while (at < mine.size()) terms.push_back(static_cast<SizeTerm&&>(mine[at++]));
+    for (const SizeTerm& t : o.terms) add(t, times);
   }
   void add_product(const SizeSum& o, const SizeTerm& by, std::int64_t times = 1) {
     for (const SizeTerm& t : o.terms) {
@@ -135,26 +139,13 @@ class SizeSum {
   std::int64_t constant() const { return !terms.empty() && terms.back().factors.empty() ? terms.back().coefficient : 0; }
 
   Extent extent() const {
-    if (terms.empty()) return 0;
-    if (terms.size() == 1) {
-      const SizeTerm& t = terms[0];
-      if (t.factors.empty()) return t.coefficient;
-      std::int64_t exponents = 0;
-      bool packs = t.coefficient < Extent::bias && t.coefficient > -Extent::bias;
-      for (SizeFactor f : t.factors) {
-        packs = packs && f >= 0 && f < max_symbols && (exponents >> (3 * f) & 7) < 7;
-        if (packs) exponents += std::int64_t{1} << (3 * f);
-      }
-      if (packs) return Extent::product(t.coefficient, exponents);
-      if (t.coefficient == 1 && t.factors.size() == 1 && t.factors[0] >= 0) return Extent::symbol(static_cast<int>(t.factors[0]));
-    }
     Vec<std::int64_t> w{static_cast<std::int64_t>(SizeFunction::sum)};
     for (const SizeTerm& t : terms) {
       w.push_back(t.coefficient);
       w.push_back(t.factors.size());
       for (SizeFactor f : t.factors) w.push_back(f);
     }
-    return Extent::at(WordTable::number_of(w.items, w.size()));
+    return extent_of(w);
   }
   /// In terms of higher degree first, then of earlier factors: an order that multiplication keeps.
   static bool leads(const Vec<SizeFactor>& a, const Vec<SizeFactor>& b) {
@@ -241,9 +232,21 @@ TT_INLINE void give_words(std::int64_t* words, int count) noexcept {
 }
 
 TT_INLINE Extent size_sum(Extent a, Extent b, std::int64_t times_b) {
-  SizeSum s(a);
-  s.add(SizeSum(b), times_b);
-  return s.extent();
+  const SizeWords of_a(a), of_b(b);
+  const WordTable::List &x = of_a.list, &y = of_b.list;
+  Vec<std::int64_t> w{static_cast<std::int64_t>(SizeFunction::sum)};
+  for (int i = 1, j = 1; i < x.count || j < y.count;) {  // both are in order: a thousand sizes are joined as fast as they are read
+    const int order = i == x.count ? 1 : j == y.count ? -1 : compare_factors(x.word + i + 2, x[i + 1], y.word + j + 2, y[j + 1]);
+    const std::int64_t* const term = order <= 0 ? x.word + i : y.word + j;
+    const int count = 2 + static_cast<int>(term[1]);
+    if (const std::int64_t c = (order <= 0 ? x[i] : 0) + (order >= 0 ? y[j] * times_b : 0); c != 0) {
+      w.push_back(c);
+      w.append(term + 1, count - 1);
+    }
+    if (order <= 0) i += count;
+    if (order >= 0) j += count;
+  }
+  return extent_of(w);
 }
 TT_INLINE Extent size_product(Extent a, Extent b) {
   SizeSum s;
@@ -348,11 +351,14 @@ inline std::int64_t least_of(SizeFactor f) {
 TT_INLINE std::int64_t size_least(Extent e) {
   if (e.is_constant()) return e.code;
   std::int64_t sum = 0;
-  for (const SizeTerm& t : SizeSum(e).terms) {
-    std::int64_t v = t.coefficient;
-    if (v < 0 && !t.factors.empty()) return no_bound;
-    for (SizeFactor f : t.factors) {
-      const std::int64_t least = least_of(f);
+  const SizeWords words(e);
+  const WordTable::List& w = words.list;
+  for (int k = 1; k < w.count;) {
+    std::int64_t v = w[k];
+    const int end = k + 2 + static_cast<int>(w[k + 1]);
+    if (v < 0 && w[k + 1] > 0) return no_bound;
+    for (k += 2; k < end; ++k) {
+      const std::int64_t least = least_of(w[k]);
       if (least < 0) return no_bound;
       v *= least;
     }
@@ -367,8 +373,12 @@ inline void add_symbols(SizeFactor f, BitSet& to) {
   size_symbols(Extent::from_code(w[2]), to);
 }
 TT_INLINE void size_symbols(Extent e, BitSet& to) {
-  for (const SizeTerm& t : SizeSum(e).terms)
-    for (SizeFactor f : t.factors) add_symbols(f, to);
+  const SizeWords words(e);
+  const WordTable::List& w = words.list;
+  for (int k = 1; k < w.count;) {
+    const int end = k + 2 + static_cast<int>(w[k + 1]);
+    for (k += 2; k < end; ++k) add_symbols(w[k], to);
+  }
 }
 
 inline Text floor_division(const Text& a, const Text& b) {

@@ -126,18 +126,18 @@ inline constexpr bool uses_library = false;
 /// their own (`Linked`): of functions with one name the linker keeps one, and that of the library has to define the operator. Used: the library, which calls them
 /// too, would have them inlined, and nothing left to link.
 template <class F>
-[[gnu::used]] Operator& library_operator();
+[[gnu::used, gnu::cold]] Operator& library_operator();
 template <Op K>
-[[gnu::used]] Operator& library_operator();
+[[gnu::used, gnu::cold]] Operator& library_operator();
 
 /// The Tensors of a call that are given, as a set.
 inline std::int64_t given_of(const Operator& op, const Attributes& a) { return op.optional > 0 ? a.value[0] : -1; }
 template <class F>
-void record_structured_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
+[[gnu::cold]] void record_structured_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
   record_nodes<F>(g, {in.data(), static_cast<int>(in.size())}, given_of(op, a), options_of<F>(op, a, true), out);
 }
 template <class F>
-void record_named_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
+[[gnu::cold]] void record_named_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
   const std::int64_t given = given_of(op, a);
   const Vec<int> result = call_named(g, op_def<F>, {in.data(), static_cast<int>(in.size())}, words_of_options<F>(given, options_of<F>(op, a, true)));
   for (int k = 0; k < result.size(); ++k) out[k] = result[k];
@@ -177,8 +177,8 @@ template <class F>
 void own_derivative(const DerivativeStep& s) { F::derivative(s, options_of<F>(*s.op, *s.attributes, false)); }
 
 template <class F>
-Operator& define_operator() {
-  const auto fill = [](Operator& e) {
+[[gnu::cold]] Operator& define_operator() {
+  const auto fill = [](Operator& e) __attribute__((cold)) {
     if constexpr (is_structured<F>) {
       e.set_schema(make_schema<F>());
       e.results = count_results<F>();

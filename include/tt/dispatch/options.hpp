@@ -96,11 +96,11 @@ struct OptionText {
 };
 /// The schema of an op over graphs: what its `arguments` name, then the options that they do not name, with defaults.
 template <class F>
-const char* make_schema() {
+[[gnu::cold]] const char* make_schema() {
   Text t;
   const options_t<F> options{};
-  const auto option = [&](NameText only, bool required) {
-    each_option(options, [&](NameText name, const auto& v) {
+  const auto option = [&](NameText only, bool required) __attribute__((cold)) {
+    each_option(options, [&](NameText name, const auto& v) __attribute__((cold)) {
       const std::string_view own(name.begin, name.size);
       bool named = false;
       for (ArgumentReader r{F::info.arguments}; r.next();) named = named || own == std::string_view(r.name.begin, r.name.size);

@@ -109,8 +109,9 @@ Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
   if (x.device().type != DeviceType::cpu) return draw<Fn>(x.shape(at), g, on_device(x.dtype(), x.device()), op, at);
   return call_structured<Fn>(at, x, g.next_seed(op, at));
 }
-/// Throws Error unless whole numbers from `low` to below `high` are within the dtype's.
+/// Throws Error unless there are whole numbers from `low` to below `high`, and they are within the dtype's.
 inline void need_bounds(DType d, std::int64_t low, std::int64_t high, const char* op, SourceLine at) {
+  if (high <= low) TT_THROW(Error(Text("tt::") << op << ": there is no number from " << low << " to below " << high << "." << at));
   for (const std::int64_t n : {low, high - 1}) {
     const bool within = d == DType::boolean ? n == 0 || n == 1 : d == DType::f16 ? n >= -65504 && n <= 65504 : holds(d, n) && (n >= 0 || is_floating(d) || is_signed(d));
     if (!within) TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = op, .dtype = d, .number = n, .where = at})));
@@ -156,7 +157,6 @@ Tensor randn_like(const Tensor& x, Generator& g = default_generator(), SourceLin
 /// Whole numbers from low to high - 1; i64 unless said. Throws Error when there are none.
 template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
-  if (high <= low) TT_THROW(Error(Text("tt::randint: there is no number from ") << low << " to below " << high << "." << at));
   detail::need_bounds(o.dtype, low, high, "randint", at);
   (void)shape_of(shape, "randint", at);
   const Tensor like = zeros({}, detail::on_device(DType::i64, o.device), at).expand(shape, at);

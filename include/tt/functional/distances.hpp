@@ -13,10 +13,7 @@ constexpr Sym norm(const auto& x, double p, unsigned axes, bool keepdim, const c
   if (p == 1) return reduce<Op::sum>(tt::abs(x), axes, keepdim);
   if (p == __builtin_inf()) return extreme<Op::amax>(tt::abs(x), axes, keepdim, op);
   if (p == -__builtin_inf()) return extreme<Op::amin>(tt::abs(x), axes, keepdim, op);
-  if (p == 2) {
-    const Sym s = reduce<Op::sum>(x * x, axes, keepdim), none = s == 0;
-    return tt::where(none, 0, tt::sqrt(tt::where(none, 1, s)));
-  }
+  if (p == 2) return tt::call<SqrtFlatAtZero>({}, reduce<Op::sum>(x * x, axes, keepdim));
   const auto zero = x == 0;
   const Sym s = reduce<Op::sum>(tt::where(zero, p < 0 ? __builtin_inf() : 0.0, tt::pow(tt::where(zero, 1, tt::abs(x)), p)), axes, keepdim);
   if (p < 0) return tt::pow(s, 1 / p);
@@ -110,8 +107,7 @@ struct Cdist {
       return Sym{x.graph, x.graph->permute(x.id, axes)};
     };
     const auto squares = [](const Sym& x) { return detail::reduce<Op::sum>(x * x, 1u << (x.shape().rank - 1), true); };
-    const Sym s = (squares(a) + swapped(squares(b))) + tt::matmul(a, swapped(-2 * b));  // of the two, b has fewer rows more often
-    return detail::sqrt_with_zero_gradient(s, s <= 0);
+    return tt::call<SqrtFlatAtZero>({}, (squares(a) + swapped(squares(b))) + tt::matmul(a, swapped(-2 * b)));  // of the two, b has fewer rows more often
   }
 };
 struct Pdist {

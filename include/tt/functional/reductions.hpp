@@ -132,9 +132,6 @@ struct VarOptions {
   double correction = 1;
 };
 namespace detail {
-/// The square root, with a gradient of 0 at 0, where it is infinite.
-constexpr Sym sqrt_with_zero_gradient(const Sym& x, const Sym& is_zero) { return tt::where(is_zero, 0, tt::sqrt(tt::where(is_zero, 1, x))); }
-constexpr Sym sqrt_with_zero_gradient(const Sym& x) { return sqrt_with_zero_gradient(x, x == 0); }
 /// Divided by n - correction, but by no less than 0.
 constexpr Sym variance(const Sym& x, const VarOptions& o, const char* op) {
   const unsigned axes = axis_bits(x, o.dim, op);
@@ -154,7 +151,7 @@ struct Var {
 struct Std {
   using Options = VarOptions;
   static constexpr OpInfo info{.name = "std", .arguments = "input"};
-  static constexpr Sym body(const Sym& x, const Options& o) { return detail::sqrt_with_zero_gradient(detail::variance(x, o, info.name)); }
+  static constexpr Sym body(const Sym& x, const Options& o) { return tt::call<SqrtFlatAtZero>({}, detail::variance(x, o, info.name)); }
 };
 /// Is one of the elements other than 0; are all?
 template <bool All>

@@ -128,7 +128,7 @@ constexpr auto record_structured(const options_t<F>& options, const S&... s) {
 }
 /// The same with nodes; `given`: the set of Tensors that there are nodes for.
 template <class F>
-void record_nodes(Graph& g, Ids operands, std::int64_t given, const options_t<F>& options, int* results) {
+[[gnu::cold]] void record_nodes(Graph& g, Ids operands, std::int64_t given, const options_t<F>& options, int* results) {
   constexpr int all = tensors_of<F>.all;
   if constexpr (tensors_of<F>.any_number) {
     Vec<Sym> list;
@@ -157,7 +157,7 @@ options_t<F> options_of_words(const std::int64_t* words) {
   return options;
 }
 template <class F>
-void decompose_structured(const OpDef&, Graph& g, Ids operands, const std::int64_t* words, int* results) {
+[[gnu::cold]] void decompose_structured(const OpDef&, Graph& g, Ids operands, const std::int64_t* words, int* results) {
   record_nodes<F>(g, operands, tensors_of<F>.optional > 0 ? words[0] : -1, options_of_words<F>(words), results);
 }
 template <class F>
@@ -205,7 +205,7 @@ const Operator& external_operator();
 template <class F>
 bool has_own_host_kernel();
 template <class F>
-void differentiate_external(Graph& g, int node, const int* adjoints, int* contributions) {
+[[gnu::cold]] void differentiate_external(Graph& g, int node, const int* adjoints, int* contributions) {
   const Node n = g[node];
   const Vec<std::int64_t> words = g.attribute_words(n);
   const Vec<int> operands = copied(g.operands(n));

@@ -228,6 +228,16 @@ TT_ALWAYS_INLINE constexpr Called<Reciprocal, A> reciprocal(A&& a, SourceLine at
   return call<Reciprocal>(at, static_cast<A&&>(a));
 }
 
+/// The square root with a gradient of 0 at 0, where it is infinite; of what rounding left below 0, too: of norms and standard deviations.
+struct SqrtFlatAtZero {
+  static constexpr OpInfo info{.name = "_sqrt_flat_at_zero", .max_ulp = 0.5f};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return sqrt(where(x <= 0, 0, x)); }
+  static constexpr auto derivative(auto, auto y, auto grad) {
+    const auto is_zero = y == 0, root = where(is_zero, 1, y);
+    return where(is_zero, 0, grad) / (root + root);
+  }
+};
+
 struct Rsqrt {
   static constexpr OpInfo info{.name = "rsqrt", .max_ulp = 1.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return 1 / sqrt(x); }

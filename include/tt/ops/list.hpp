@@ -20,7 +20,7 @@ using FurtherOps =
              Erfc, Erfcx, Ndtr, LogNdtr, Erfinv, Ndtri, Lgamma, Digamma, I0, I0e, I1, I1e>;
 
 /// Parts of ops over graphs (functional/), which are one step where those run eager.
-using InnerOps = TypeList<TruncDivide, NextNumber, ReplaceNonfinite, ZeroOfNan, SmoothL1, Huber, BinaryLoss, BinaryLossGradient, ClampBetween, ClampMin, ClampMax>;
+using InnerOps = TypeList<TruncDivide, NextNumber, ReplaceNonfinite, ZeroOfNan, SmoothL1, Huber, BinaryLoss, BinaryLossGradient, ClampBetween, ClampMin, ClampMax, SqrtFlatAtZero>;
 
 namespace detail {
 template <class... A, class... B>

@@ -1,5 +1,6 @@
 // Functions of the normal distribution: erfc, erfcx, erfinv, ndtr, log_ndtr, ndtri.
-// erfcx(x) = e^(x^2) erfc(x) is a polynomial in (x - 3) / (x + 3), over 1 + 2x, for all x >= 0 (Shepherd and Laframboise, 1981);
+// erfcx(x) = e^(x^2) erfc(x) is a polynomial in (x - 3) / (x + 3), over 1 + 2x, for all x >= 0 (Shepherd and Laframboise, 1981); in f32 one in
+// (x - 1) / (x + 1) over 1 + x, for one division in place of two;
 // tails are e^(-x^2) times it, with x^2 in two parts, and so right down to where they vanish.
 // The inverses are polynomials in w = -log(1 - x^2) (Giles, 2010), and in 1 / sqrt(w) where that is large; in f64 those are improved
 // by one step of Halley's method on log(erfc). Coefficients are minimax ones (Remez).
@@ -11,21 +12,21 @@ namespace tt {
 
 namespace detail {
 
-/// erfcx(x) for x >= 0.
+/// erfcx(x scale) for x >= 0.
 template <class T>
-TT_ALWAYS_INLINE constexpr auto erfcx_above(auto x) {
-  const auto t = 1 - T(6) / (x + 3);
+TT_ALWAYS_INLINE constexpr auto erfcx_above(auto x, T scale = 1) {
   if constexpr (sizeof(T) == 4) {
-    const auto p = horner(t, 0x1.3dca8ep-14f, -0x1.85c664p-14f, -0x1.7abe9ep-11f, 0x1.ebc73ep-10f, 0x1.470f9p-9f, -0x1.855ac2p-6f, 0x1.17d4c4p-4f,
-                          -0x1.e88cfp-4f, 0x1.0982b8p-3f, -0x1.85a122p-5f, -0x1.15c07ep-3f, 0x1.40c522p+0f);
-    return T(0.5) * p / (x + T(0.5));
+    const auto u = 1 / fma(x, scale, 1);
+    return u * horner(fma(u, T(-2), T(1)), -0x1.a21ba2p-13f, -0x1.671c84p-14f, 0x1.da76b6p-11f, 0x1.fb40b2p-11f, -0x1.ac9d3ap-11f, -0x1.5e14a4p-9f, -0x1.d01dcap-9f,
+                      -0x1.216718p-10f, 0x1.37d85cp-7f, 0x1.9fc2a2p-6f, 0x1.c7dd46p-7f, -0x1.87650ap-4f, -0x1.e6c54cp-3f, 0x1.b5d878p-1f);
   } else {
+    const auto s = x * scale, t = 1 - T(6) / (s + 3);
     const auto p = horner(t, 0x1.c2253477f2b2ap-31, 0x1.1163798238e4bp-30, -0x1.163465e0759b3p-27, -0x1.cb0b93b42992dp-27, 0x1.5e136dfba663ep-25,
                           0x1.b5e1093935f4cp-24, -0x1.2cb1451f34cc9p-23, -0x1.4b1f2e286d751p-21, 0x1.7d8a35aafd397p-22, 0x1.d2129c2571c3dp-19,
                           -0x1.883881414499ap-21, -0x1.513b847a0cddcp-16, 0x1.4c20ba657d251p-18, 0x1.065a36d5d7ffp-13, -0x1.b9125bcf28428p-14,
                           -0x1.98db5100c1a3fp-11, 0x1.ef1bdcf948063p-10, 0x1.4b884e436a2e4p-9, -0x1.8574c40b484b3p-6, 0x1.17ca2877f1643p-4,
                           -0x1.e88b803a4af53p-4, 0x1.098366a5b46b1p-3, -0x1.85a15c58aa4bp-5, -0x1.15c084bb9e8f3p-3, 0x1.40c522d7e4987p+0);
-    return T(0.5) * p / (x + T(0.5));
+    return T(0.5) * p / (s + T(0.5));
   }
 }
 /// e^(x^2 scale), for x^2 in range and scale a power of two: what the square lost in rounding is made up for.
@@ -50,7 +51,7 @@ struct NormalTail {
 };
 template <class T>
 TT_ALWAYS_INLINE constexpr auto normal_tail(auto x) {
-  const auto scaled = erfcx_above<T>(abs(x) * T(0.70710678118654752440));
+  const auto scaled = erfcx_above<T>(abs(x), T(0.70710678118654752440));
   const auto e = exp_of_square<T>(size_below<T>(x, T(16), T(40)), T(-0.5));
   return NormalTail{T(0.5) * e * scaled, scaled};
 }
@@ -75,7 +76,7 @@ TT_ALWAYS_INLINE constexpr Called<Erfc, A> erfc(A&& a, SourceLine at = here()) {
 }
 
 struct Erfcx {
-  static constexpr OpInfo info{.name = "special_erfcx", .max_ulp = 6.5f, .max_ulp_f64 = 5};
+  static constexpr OpInfo info{.name = "special_erfcx", .max_ulp = 3.5f, .max_ulp_f64 = 5};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -86,7 +87,7 @@ struct Erfcx {
 };
 
 struct Ndtr {
-  static constexpr OpInfo info{.name = "special_ndtr", .max_ulp = 5, .max_ulp_f64 = 4};
+  static constexpr OpInfo info{.name = "special_ndtr", .max_ulp = 5.25f, .max_ulp_f64 = 4};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -96,7 +97,7 @@ struct Ndtr {
 };
 
 struct LogNdtr {
-  static constexpr OpInfo info{.name = "special_log_ndtr", .max_ulp = 6.25f, .max_ulp_f64 = 5};
+  static constexpr OpInfo info{.name = "special_log_ndtr", .max_ulp = 5.75f, .max_ulp_f64 = 5};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -145,6 +146,18 @@ TT_ALWAYS_INLINE constexpr auto erfcinv_far(auto d, auto w) {
   }
 }
 
+/// erfinv(a) from d = 1 - a and w = -log(1 - a^2), for w above 6. Below 17, where f32 ends, a polynomial in sqrt(w) does, without a division (minimax, Remez).
+template <class T>
+TT_ALWAYS_INLINE constexpr auto erfinv_far(auto a, auto d, auto w) {
+  if constexpr (sizeof(T) == 4) {
+    return horner(sqrt(w) - T(3.25), -0x1.e02e42p-13f, 0x1.e992ap-11f, -0x1.cd8f5ap-10f, 0x1.4852e6p-9f, -0x1.e9a086p-9f, 0x1.5fdd36p-8f, 0x1.015898p+0f,
+                  0x1.8abcc4p+1f) * a;
+  } else {
+    const auto inside = w > 6 && d > 0;
+    return erfcinv_far<T>(where(inside, d, T(0.0001)), where(inside, w, T(8.5)));
+  }
+}
+
 }  // namespace detail
 
 struct Erfinv {
@@ -153,9 +166,7 @@ struct Erfinv {
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = abs(x), d = 1 - a, w = -log(d * (1 + a));
-    const auto far = w > 6;
-    const auto near = detail::erfinv_near<T>(where(far, 0, w)) * a;
-    const auto y = where(far, detail::erfcinv_far<T>(where(far && d > 0, d, T(0.0001)), where(far && d > 0, w, T(8.5))), near);
+    const auto y = where(w > 6, detail::erfinv_far<T>(a, d, w), detail::erfinv_near<T>(w) * a);
     const auto size = where(a < 1, y, where(a == 1, infinity<T>, std::numeric_limits<T>::quiet_NaN()));
     return detail::copy_sign<T>(size + 0 * x, x);
   }
