@@ -296,6 +296,60 @@ TEST_CASE("tangents do not leak: into other tangents, into gradients by tangents
   for (std::thread& t : threads) t.join();
 }
 
+TEST_CASE("a function of one's own may have a jvp") {
+  struct Product {  // counts calls, of two Tensors, saves its result and an argument; gives two results
+    static int& calls() {
+      static int n = 0;
+      return n;
+    }
+    static std::vector<Tensor> forward(tt::FunctionContext& context, const Tensor& x, double scale, const Tensor& y) {
+      const Tensor z = x * y * scale;
+      context.numbers = {scale};
+      context.save_for_backward({x, y, z});
+      return {z, x.round()};
+    }
+    static std::vector<Tensor> backward(tt::FunctionContext& context, const std::vector<Tensor>& g) {
+      return {g[0] * context.saved[1] * context.numbers[0], g[0] * context.saved[0] * context.numbers[0]};
+    }
+    static std::vector<Tensor> jvp(tt::FunctionContext& context, const std::vector<Tensor>& t) {
+      ++calls();
+      CHECK(context.saved[2].shape() == t[0].shape());
+      return {(t[0] * context.saved[1] + context.saved[0] * t[1]) * context.numbers[0], tt::zeros_like(t[0])};
+    }
+  };
+  const Tensor x = tt::rand({3}, 1), y = tt::rand({3}, 2), dx = tt::rand({3}, 3), dy = tt::rand({3}, 4);
+  const auto f = [](const Tensor& a, const Tensor& b) { return tt::apply_function<Product>(a, 2.0, b)[0]; };
+  const auto plain = [](const Tensor& a, const Tensor& b) { return a * b * 2; };
+  const tt::DualLevel level;
+  CHECK(close(tangent(f(tt::make_dual(x, dx), tt::make_dual(y, dy))), (dx * y + x * dy) * 2));
+  CHECK(close(tangent(f(tt::make_dual(x, dx), y)), dx * y * 2));
+  CHECK(close(tangent(f(x, tt::make_dual(y, dy))), x * dy * 2));
+  CHECK(Product::calls() == 3);
+  CHECK(!tangent(tt::apply_function<Product>(x, 2.0, y)[0]).defined());
+  // on the tape too: gradients of values and of tangents, tangents of gradients
+  Tensor p = x.clone().requires_grad_(), v = dx.clone().requires_grad_();
+  const Tensor z = f(tt::make_dual(p, v), y);
+  (z.sum() + (tangent(z) * y).sum()).backward();
+  CHECK(close(p.grad(), y * 2));
+  CHECK(close(v.grad(), y * y * 2));
+  const auto squared = [&](const auto& g) { return tt::grad([&](const Tensor& a) { return (g(a, a) * a).sum(); })(tt::make_dual(x, dx)); };
+  CHECK(close(tangent(squared(f)), tangent(squared(plain))));
+  struct Same {  // gives its argument back, and says what its tangent is
+    static Tensor forward(tt::FunctionContext&, const Tensor& a) { return a; }
+    static std::vector<Tensor> backward(tt::FunctionContext&, const std::vector<Tensor>& g) { return {g[0]}; }
+    static Tensor jvp(tt::FunctionContext&, const std::vector<Tensor>& t) { return t[0] * 3; }
+  };
+  const Tensor d = tt::make_dual(x, dx);
+  CHECK(close(tangent(tt::apply_function<Same>(d)), dx * 3));
+  CHECK(close(tangent(d), dx));
+  struct Wrong {
+    static Tensor forward(tt::FunctionContext&, const Tensor& a) { return a * 2; }
+    static std::vector<Tensor> backward(tt::FunctionContext&, const std::vector<Tensor>& g) { return {g[0] * 2}; }
+    static Tensor jvp(tt::FunctionContext&, const std::vector<Tensor>& t) { return t[0].sum(); }
+  };
+  CHECK(message([&] { tt::apply_function<Wrong>(d); }).starts_with("tt::Function: jvp gave a tangent of f32 "));
+}
+
 TEST_CASE("a backward that is no function of Tensors has no forward mode") {
   struct Raw {
     static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x * 2; }

@@ -144,10 +144,27 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
   }
   keep_tangents(result.data(), static_cast<int>(result.size()));
 }
-inline void custom_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f) {
+inline void custom_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f, const CustomTangents* jvp) {
   const DualArguments duals(argument, count);
   if (duals.empty() || DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return static_cast<void>(f(argument));
-  transpose_backward("Function", {}, duals, argument, count, f);
+  if (!jvp) return transpose_backward("Function", {}, duals, argument, count, f);
+  const ExcludeKeys below(DispatchKey::forward);
+  const std::span<Tensor> result = f(argument);
+  std::vector<Tensor> tangents;
+  for (int k = 0, next = 0; k < count; ++k)
+    tangents.push_back(duals.by.test(k) ? duals.tangent[next++] : is_floating(argument[k]->dtype()) ? zeros_like(argument[k]->detach()) : Tensor());
+  const std::vector<Tensor> along = (*jvp)(tangents);
+  if (along.size() != result.size()) TT_THROW(Error(Text("tt::Function: jvp gave ") << along.size() << " tangents for " << result.size() << " results."));
+  for (std::size_t k = 0; k < along.size(); ++k) {
+    Tensor& r = result[k];
+    if (!r.defined() || !along[k].defined()) continue;
+    if (along[k].dtype() != r.dtype() || !(along[k].impl().shape == r.impl().shape))
+      TT_THROW(Error(Text("tt::Function: jvp gave a tangent of ") << name(along[k].dtype()) << ' ' << along[k].shape() << " for result " << k << ", which is " << name(r.dtype()) << ' '
+                     << r.shape() << "."));
+    if (!r.impl().requires_grad) r = r.detach();
+    set_tangent(r, along[k], duals.level);
+  }
+  keep_tangents(result.data(), static_cast<int>(result.size()));
 }
 
 inline bool gives_floating(const Call& c) {

@@ -420,8 +420,8 @@ TT_INLINE Tensor off_tape(const Tensor& t) {
   take_tangent(r, t);
   return r;
 }
-TT_INLINE void call_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f) {
-  dual_rules.load(std::memory_order_acquire)->custom(argument, count, f);
+TT_INLINE void call_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f, const CustomTangents* jvp) {
+  dual_rules.load(std::memory_order_acquire)->custom(argument, count, f, jvp);
 }
 TT_INLINE void register_tape() {
   static const bool done = [] {

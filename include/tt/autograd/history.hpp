@@ -58,8 +58,10 @@ TT_INLINE bool has_taped_tangent(const Tensor& t);
 }
 /// detach(), which leaves the tangent.
 TT_INLINE Tensor off_tape(const Tensor& t);
-/// f(arguments), a function with a backward of its own, of Tensors some of which have tangents.
-TT_INLINE void call_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f);
+/// The tangents of the results of a function of one's own, from those of its arguments.
+using CustomTangents = CallableRef<std::vector<Tensor>(const std::vector<Tensor>&)>;
+/// f(arguments), a function with a backward of its own, and a jvp or null, of Tensors some of which have tangents.
+TT_INLINE void call_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f, const CustomTangents* jvp);
 
 }  // namespace autograd
 

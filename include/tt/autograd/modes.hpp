@@ -42,6 +42,8 @@ TT_INLINE void retain_grad(const Tensor& t);
 namespace autograd {
 /// The Tensor becomes a leaf that wants no gradient, and has no tangent.
 TT_INLINE void forget(const Tensor& t);
+/// The same, with its history and without a tangent.
+TT_INLINE Tensor without_tangent(const Tensor& t);
 }  // namespace autograd
 template <class F> unsigned Tensor::register_hook(F hook) const { return tt::register_hook(*this, static_cast<F&&>(hook)); }
 template <class> void Tensor::remove_hook(unsigned hook) const { tt::remove_hook(*this, hook); }
@@ -89,7 +91,8 @@ using FunctionContext = autograd::FunctionContext;
 ///   };
 ///   tt::apply_function<Twice>(x)
 /// forward returns a Tensor or a vector of them; backward gets a gradient for each, zeros where none arrives at one of several, and returns one for each Tensor
-/// argument, undefined for none.
+/// argument, undefined for none. Forward mode differentiates backward, or calls F::jvp(context, tangents) if there is one: it gets a tangent for each Tensor argument,
+/// zeros where one has none, and returns one for each result.
 template <class F, class... A>
 auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))> {
   using Result = std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))>;
@@ -118,32 +121,43 @@ auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(st
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) argument[tensors++] = &x;
   };
   (look(a), ...);
+  constexpr bool has_jvp = requires { &F::jvp; };
+  const bool dual = autograd::may_be_dual(argument, tensors);
+  FunctionContext own;  // as forward left it
   const auto run = [&](const auto&... x) {
     autograd::CustomCall call(&F::backward);
     {
       const NoGrad off;
       result = F::forward(call.context(), x...);
     }
+    if (has_jvp && dual) own = call.context();
     call.finish(results(), argument, tensors);
     return results();
   };
-  if (!autograd::may_be_dual(argument, tensors)) {
+  if (!dual) {
     run(a...);
     return result;
   }
-  autograd::call_on_duals(argument, tensors, [&](const Tensor* const* own) {
+  const auto jvp = [&](const std::vector<Tensor>& tangents) -> std::vector<Tensor> {
+    for (Tensor& t : own.saved)
+      if (t.defined()) t = autograd::without_tangent(t);
+    if constexpr (has_jvp) return {F::jvp(own, tangents)};
+    else return {};
+  };
+  const autograd::CustomTangents by_jvp(jvp);
+  autograd::call_on_duals(argument, tensors, [&](const Tensor* const* given) {
     const auto in_place_of = [&](const auto& x) -> const auto& {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) {
         for (int k = 0; k < tensors; ++k)
           if (argument[k] == &x) {
-            argument[k] = own[k];
-            return *own[k];
+            argument[k] = given[k];
+            return *given[k];
           }
       }
       return x;
     };
     return run(in_place_of(a)...);
-  });
+  }, has_jvp ? &by_jvp : nullptr);
   return result;
 }
 

@@ -31,6 +31,7 @@ TT_INLINE void retain_grad(const Tensor& t) {
 
 namespace autograd {
 
+TT_INLINE Tensor without_tangent(const Tensor& t) { return with_history_only(t); }
 TT_INLINE void forget(const Tensor& t) {
   forget_history(t);
   set_tangent(t, Tensor(), nullptr);

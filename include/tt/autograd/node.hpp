@@ -185,8 +185,8 @@ struct DualRules {
   /// Tangents for what a function gave on these arguments.
   void (*function)(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
                    const Tensor* const* argument, int count, const Tensor* result) = nullptr;
-  /// f(arguments), whose results, which it gives, are on the tape where the arguments are, with their tangents.
-  void (*custom)(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f) = nullptr;
+  /// f(arguments), whose results, which it gives, are on the tape where the arguments are, with their tangents: by `jvp`, or, if it is null, by the backward.
+  void (*custom)(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f, const CustomTangents* jvp) = nullptr;
   /// What was written to `target` changes as `value` does.
   void (*adopt)(const Tensor& target, const Tensor& value) = nullptr;
   /// Of a view that was made without an op.

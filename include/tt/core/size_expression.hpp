@@ -249,6 +249,8 @@ TT_INLINE Extent size_sum(Extent a, Extent b, std::int64_t times_b) {
   return extent_of(w);
 }
 TT_INLINE Extent size_product(Extent a, Extent b) {
+  if (b.is_constant()) return size_sum(0, a, b.code);
+  if (a.is_constant()) return size_sum(0, b, a.code);
   SizeSum s;
   const SizeSum x(a);
   for (const SizeTerm& t : SizeSum(b).terms) s.add_product(x, t);
