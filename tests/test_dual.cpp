@@ -342,6 +342,31 @@ TEST_CASE("a function of one's own may have a jvp") {
   const Tensor d = tt::make_dual(x, dx);
   CHECK(close(tangent(tt::apply_function<Same>(d)), dx * 3));
   CHECK(close(tangent(d), dx));
+  {
+    const tt::NoGrad off;
+    const Tensor of_leaf = tt::make_dual(p, v);
+    CHECK(close(tangent(tt::apply_function<Same>(of_leaf)), v * 3));
+    CHECK(close(tangent(of_leaf), v));
+  }
+  struct Stopped {  // no tangent, and an integer beside it
+    static std::vector<Tensor> forward(tt::FunctionContext&, const Tensor& a) { return {a, a.to(DType::i64)}; }
+    static std::vector<Tensor> backward(tt::FunctionContext&, const std::vector<Tensor>& g) { return {g[0]}; }
+    static std::vector<Tensor> jvp(tt::FunctionContext&, const std::vector<Tensor>& t) { return {Tensor(), t[0]}; }
+  };
+  const std::vector<Tensor> stopped = tt::apply_function<Stopped>(d);
+  CHECK((!tangent(stopped[0]).defined() && !tangent(stopped[1]).defined()));
+  struct Rounded {  // whose tangent is that of its argument, in its memory
+    static Tensor forward(tt::FunctionContext&, const Tensor& a) { return a.round(); }
+    static std::vector<Tensor> backward(tt::FunctionContext&, const std::vector<Tensor>& g) { return {g[0]}; }
+    static Tensor jvp(tt::FunctionContext&, const std::vector<Tensor>& t) { return t[0]; }
+  };
+  const Tensor whole = tt::make_dual(x * 1, dx) * 1;
+  Tensor part = whole[0];
+  part.mul_(1);
+  const Tensor before = tangent(whole).clone(), rounded = tt::apply_function<Rounded>(whole);
+  part.mul_(2);
+  CHECK(close(tangent(rounded), before));
+  CHECK(close(tangent(whole)[0], before[0] * 2));
   struct Wrong {
     static Tensor forward(tt::FunctionContext&, const Tensor& a) { return a * 2; }
     static std::vector<Tensor> backward(tt::FunctionContext&, const std::vector<Tensor>& g) { return {g[0] * 2}; }

@@ -151,17 +151,21 @@ inline void custom_on_duals(const Tensor* const* argument, int count, CallableRe
   const ExcludeKeys below(DispatchKey::forward);
   const std::span<Tensor> result = f(argument);
   std::vector<Tensor> tangents;
-  for (int k = 0, next = 0; k < count; ++k)
-    tangents.push_back(duals.by.test(k) ? duals.tangent[next++] : is_floating(argument[k]->dtype()) ? zeros_like(argument[k]->detach()) : Tensor());
+  for (int k = 0; k < count; ++k) {
+    const Dual* const d = dual_of(*argument[k]);
+    if (d) d->shared = true;  // it may come back as the tangent of a result
+    tangents.push_back(d ? d->tangent : is_floating(argument[k]->dtype()) ? zeros_like(argument[k]->detach()) : Tensor());
+  }
   const std::vector<Tensor> along = (*jvp)(tangents);
   if (along.size() != result.size()) TT_THROW(Error(Text("tt::Function: jvp gave ") << along.size() << " tangents for " << result.size() << " results."));
   for (std::size_t k = 0; k < along.size(); ++k) {
     Tensor& r = result[k];
-    if (!r.defined() || !along[k].defined()) continue;
-    if (along[k].dtype() != r.dtype() || !(along[k].impl().shape == r.impl().shape))
-      TT_THROW(Error(Text("tt::Function: jvp gave a tangent of ") << name(along[k].dtype()) << ' ' << along[k].shape() << " for result " << k << ", which is " << name(r.dtype()) << ' '
-                     << r.shape() << "."));
-    if (!r.impl().requires_grad) r = r.detach();
+    if (!r.defined() || !is_floating(r.dtype())) continue;
+    r = with_history_only(r);  // it may be an argument, which has a tangent of its own
+    if (!along[k].defined()) continue;
+    if (along[k].dtype() != r.dtype() || !(along[k].impl().shape == r.impl().shape) || along[k].device() != r.device())
+      TT_THROW(Error(Text("tt::Function: jvp gave a tangent of ") << name(along[k].dtype()) << ' ' << along[k].shape() << " on " << name(along[k].device().type) << " for result " << k
+                     << ", which is " << name(r.dtype()) << ' ' << r.shape() << " on " << name(r.device().type) << "."));
     set_tangent(r, along[k], duals.level);
   }
   keep_tangents(result.data(), static_cast<int>(result.size()));

@@ -92,7 +92,7 @@ using FunctionContext = autograd::FunctionContext;
 ///   tt::apply_function<Twice>(x)
 /// forward returns a Tensor or a vector of them; backward gets a gradient for each, zeros where none arrives at one of several, and returns one for each Tensor
 /// argument, undefined for none. Forward mode differentiates backward, or calls F::jvp(context, tangents) if there is one: it gets a tangent for each Tensor argument,
-/// zeros where one has none, and returns one for each result.
+/// zeros where one has none, undefined for integers, and returns one for each result, undefined for none.
 template <class F, class... A>
 auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))> {
   using Result = std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))>;
@@ -130,7 +130,8 @@ auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(st
       const NoGrad off;
       result = F::forward(call.context(), x...);
     }
-    if (has_jvp && dual) own = call.context();
+    if constexpr (has_jvp)
+      if (dual) own = call.context();
     call.finish(results(), argument, tensors);
     return results();
   };
@@ -139,10 +140,13 @@ auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(st
     return result;
   }
   const auto jvp = [&](const std::vector<Tensor>& tangents) -> std::vector<Tensor> {
-    for (Tensor& t : own.saved)
-      if (t.defined()) t = autograd::without_tangent(t);
-    if constexpr (has_jvp) return {F::jvp(own, tangents)};
-    else return {};
+    if constexpr (has_jvp) {
+      for (Tensor& t : own.saved)
+        if (t.defined()) t = autograd::without_tangent(t);
+      return {F::jvp(own, tangents)};
+    } else {
+      return {};
+    }
   };
   const autograd::CustomTangents by_jvp(jvp);
   autograd::call_on_duals(argument, tensors, [&](const Tensor* const* given) {
