@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "sanitizers.hpp"
 #include "tensors.hpp"
 #include "tt/jit/code_cache.hpp"
 #include "tt/jit/native.hpp"
