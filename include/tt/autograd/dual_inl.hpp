@@ -144,6 +144,11 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
   }
   keep_tangents(result.data(), static_cast<int>(result.size()));
 }
+inline void need_tangent_like(const Tensor& t, const Tensor& tangent, const char* what, SourceLine at) {
+  if (tangent.dtype() == t.dtype() && tangent.device() == t.device() && tangent.impl().shape == t.impl().shape) return;
+  TT_THROW(Error(Text(what) << " is " << name(tangent.dtype()) << ' ' << tangent.shape() << " on " << name(tangent.device().type) << ", the Tensor " << name(t.dtype()) << ' ' << t.shape()
+                 << " on " << name(t.device().type) << "." << at));
+}
 inline void custom_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f, const CustomTangents* jvp) {
   const DualArguments duals(argument, count);
   if (duals.empty() || DispatchState::of_this_thread().exclude.contains(DispatchKey::forward)) return static_cast<void>(f(argument));
@@ -163,9 +168,7 @@ inline void custom_on_duals(const Tensor* const* argument, int count, CallableRe
     if (!r.defined() || !is_floating(r.dtype())) continue;
     r = with_history_only(r);  // it may be an argument, which has a tangent of its own
     if (!along[k].defined()) continue;
-    if (along[k].dtype() != r.dtype() || !(along[k].impl().shape == r.impl().shape) || along[k].device() != r.device())
-      TT_THROW(Error(Text("tt::Function: jvp gave a tangent of ") << name(along[k].dtype()) << ' ' << along[k].shape() << " on " << name(along[k].device().type) << " for result " << k
-                     << ", which is " << name(r.dtype()) << ' ' << r.shape() << " on " << name(r.device().type) << "."));
+    need_tangent_like(r, along[k], "tt::Function: the tangent that jvp gave", {});
     set_tangent(r, along[k], duals.level);
   }
   keep_tangents(result.data(), static_cast<int>(result.size()));
@@ -300,9 +303,7 @@ TT_LAZY_DEFINITION Tensor make_dual(const Tensor& primal, const Tensor& tangent,
   }
   if (!autograd::dual_level()) TT_THROW(Error(Text("tt::make_dual: no tt::DualLevel lives, in which the tangent would count.") << at));
   if (!is_floating(primal.dtype())) TT_THROW(Error(Text("tt::make_dual: only floating Tensors have tangents: dtype is ") << name(primal.dtype()) << "." << at));
-  if (tangent.dtype() != primal.dtype() || tangent.device() != primal.device() || !(tangent.impl().shape == primal.impl().shape))
-    TT_THROW(Error(Text("tt::make_dual: the tangent is ") << name(tangent.dtype()) << ' ' << tangent.shape() << " on " << name(tangent.device().type) << ", the Tensor "
-                   << name(primal.dtype()) << ' ' << primal.shape() << " on " << name(primal.device().type) << "." << at));
+  autograd::need_tangent_like(primal, tangent, "tt::make_dual: the tangent", at);
   if (autograd::dual_of(primal) || autograd::dual_of(tangent)) TT_THROW(Error(Text("tt::make_dual: the Tensor or its tangent has a tangent already.") << at));
   const Tensor dual = autograd::with_history_only(primal);
   autograd::set_tangent(dual, tangent, autograd::dual_level());

@@ -42,7 +42,7 @@ TT_INLINE void retain_grad(const Tensor& t);
 namespace autograd {
 /// The Tensor becomes a leaf that wants no gradient, and has no tangent.
 TT_INLINE void forget(const Tensor& t);
-/// The same, with its history and without a tangent.
+/// A Tensor of the same elements and history that has no tangent.
 TT_INLINE Tensor without_tangent(const Tensor& t);
 }  // namespace autograd
 template <class F> unsigned Tensor::register_hook(F hook) const { return tt::register_hook(*this, static_cast<F&&>(hook)); }
