@@ -85,6 +85,33 @@ TEST_CASE("several of them, and kernels with sums") {
     check_bands([](const Tensor& x, const Tensor& y) { return tt::where(y > x, y.exp(), y - x); }, sizes, tt::DType::f64);
   }
 }
+TEST_CASE("sums of all elements") {
+  const auto all = [](const Tensor& x, const Tensor& y) { return tt::stack({y.sum(), tt::mse_loss(x, y), y.amax(), turned(y).sum(), tt::mse_loss(turned(x), turned(y)), tt::logsumexp(y, {0, 1})}, 0); };
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64})
+    for (const tt::IntList& sizes : {tt::IntList{257, 130}, tt::IntList{300, 256}, tt::IntList{130, 584}, tt::IntList{17, 4096}, tt::IntList{1500, 33}, tt::IntList{40, 1230}}) check_bands(all, sizes, d);
+  for (const tt::DType d : {tt::DType::f32, tt::DType::bf16, tt::DType::i64}) {
+    check_bands([](const Tensor& x, const Tensor& y) { return (x * y).sum() + turned(y).sum(); }, {512, 256}, d);
+    check_bands([](const Tensor& x, const Tensor& y) { return (x * y).sum() + turned(y).sum(); }, {3, 65, 130}, d);
+    check_bands([](const Tensor& x, const Tensor& y) { return (x * y).sum() + y.sum(); }, {0, 5}, d);
+  }
+}
+TEST_CASE("sums down columns") {
+  const auto down = [](const Tensor& x, const Tensor& y) { return tt::stack({y.sum(0), (x * y).amax(0), (turned(x).contiguous() - turned(y)).square().sum(1), y.mean(0, true).squeeze(0)}, 0); };
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16})
+    for (const tt::IntList& sizes : {tt::IntList{257, 130}, tt::IntList{300, 256}, tt::IntList{4096, 33}, tt::IntList{600, 40}, tt::IntList{3, 1200}, tt::IntList{64, 1}}) check_bands(down, sizes, d);
+  check_bands([](const Tensor& x, const Tensor& y) { return (x * y).sum(0) + y.sum(0); }, {0, 5}, tt::DType::f32);
+  check_bands([](const Tensor& x, const Tensor& y) { return (x * y).sum(0) + y.sum(0); }, {130, 70}, tt::DType::i64);
+}
+TEST_CASE("sums of all elements that lie apart") {
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16, tt::DType::u8})
+    for (const std::int64_t step : {2, 3})
+      for (const std::int64_t columns : {130, 256}) {
+        const Tensor whole = tt::randint(0, 100, {300, step * columns}).to(d), x = whole.slice(1, 0, step * columns, step);
+        const auto f = [](const Tensor& y) { return tt::cat({y.sum().reshape({1}), (y * y).amax().reshape({1}), (y + 1).prod().reshape({1}), y.sum(0)}, 0); };
+        CHECK(same_bits(f(x), f(x.contiguous())));
+        CHECK(same_bits(tt::compile(f, {.wait = true})(x), f(x.contiguous())));
+      }
+}
 TEST_CASE("two operands that lie transposed") {
   const auto f = [](const Tensor& x, const Tensor& y) { return turned(x) / turned(y); };
   const auto compiled = tt::compile(f, {.wait = true});

@@ -1,7 +1,7 @@
 // Operators by name on large operands, for a comparison with PyTorch 2: bench/pytorch/operators.py runs this program and PyTorch.
 //   pytorch_operators bench/pytorch/operators.txt 1    for each line of the file: microseconds of one call, on so many threads
 // An argument is a Tensor (kind:sizes), several of them "(a,b)", a list [1,2], a number, a word, or name=value. Kinds: x normal, p in (0, 1), u in (-1, 1), g above 1,
-// b bool, c 8-bit integers, j integers, kN integers below N, s sorted; xt is transposed, xs every second column.
+// b bool, c 8-bit integers, j integers, kN integers below N, s sorted; with t behind it (xt) it is transposed, with s every second column.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,11 +28,11 @@ std::vector<std::string> split(const std::string& text, char by) {
   return parts;
 }
 Tensor tensor_of(const std::string& kind, tt::IntList sizes) {
-  if (kind == "xt") return tt::randn(sizes).t();
-  if (kind == "xs") {
+  if (kind.size() > 1 && kind.back() == 't') return tensor_of(kind.substr(0, kind.size() - 1), sizes).t();
+  if (kind.size() > 1 && kind.back() == 's') {
     const int last = sizes.size() - 1;
     sizes[last] = sizes[last] * 2;
-    return tt::randn(sizes).slice(last, 0, sizes[last], 2);
+    return tensor_of(kind.substr(0, kind.size() - 1), sizes).slice(last, 0, sizes[last], 2);
   }
   if (kind == "x") return tt::randn(sizes);
   if (kind == "p") return tt::rand(sizes) * 0.98 + 0.01;

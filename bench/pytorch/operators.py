@@ -4,11 +4,13 @@
     python3 -m venv venv && venv/bin/pip install torch
     taskset -c 1 venv/bin/python bench/pytorch/operators.py build/bench/bench/pytorch_operators [words that lines have...]
     THREADS=2 taskset -c 0,1 venv/bin/python ...
+    LAYOUTS=t,s,b,256x512,4096x4096 ...    each line that has Tensors of 1024x1024 again for each of these: transposed, every second column, with the last one broadcast, of other sizes
 
 glibc's allocator is told to keep memory, or PyTorch would be given fresh pages at every call.
 """
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -29,10 +31,10 @@ torch.manual_seed(1)
 
 
 def tensor_of(kind, sizes):
-    if kind == "xt":
-        return torch.randn(sizes).t()
-    if kind == "xs":
-        return torch.randn(sizes[:-1] + [2 * sizes[-1]])[..., ::2]
+    if len(kind) > 1 and kind[-1] == "t":
+        return tensor_of(kind[:-1], sizes).t()
+    if len(kind) > 1 and kind[-1] == "s":
+        return tensor_of(kind[:-1], sizes[:-1] + [2 * sizes[-1]])[..., ::2]
     if kind[0] == "k":
         return torch.randint(0, int(kind[1:]), sizes)
     return {
@@ -84,10 +86,26 @@ def microseconds(call):
     return statistics.median(run(calls) for _ in range(7))
 
 
+def laid_out(line, layout):
+    """The line with its Tensors of 1024 x 1024 in another layout or size; "" if there are none of these."""
+    parts = re.split(r"(\b\w+:1024x1024\b)", line)
+    if len(parts) == 1 or (layout in "tsb" and re.search(r"\w[ts]:1024x1024", line)):
+        return ""
+    if layout in ("t", "s"):
+        parts[1::2] = [part.replace(":", layout + ":") for part in parts[1::2]]
+        return "".join(parts)
+    if layout == "b":
+        parts[-2] = parts[-2].replace("1024x1024", "1024x1")
+        return "" if len(parts) == 3 else "".join(parts)
+    return line.replace("1024x1024", layout)
+
+
 def main():
     program, words = sys.argv[1], sys.argv[2:]
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators.txt")) as file:
         lines = [line.strip() for line in file if line.strip() and (not words or any(w in line for w in words))]
+    if layouts := os.environ.get("LAYOUTS"):
+        lines = [again for line in lines for layout in layouts.split(",") if (again := laid_out(line, layout))]
     rows = []
     for line in lines:  # by turns, so that both meet the same machine
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as one:

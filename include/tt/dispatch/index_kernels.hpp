@@ -273,7 +273,8 @@ struct AxisElements {
   template <class F>
   void each_place(const Tensor& t, const std::int64_t* index, const F& f) const {
     if (shape.rank == 0) return f(0, index[0]);
-    const std::int64_t apart = t.stride(axis), step = axis == shape.rank - 1 ? 0 : t.stride(shape.rank - 1);
+    const auto& stride = t.impl().stride;
+    const std::int64_t apart = stride[axis], step = axis == shape.rank - 1 ? 0 : stride[shape.rank - 1];
     if (apart == 1 && step == 0)
       for (std::int64_t j = 0; j < columns; ++j) f(j, index[j]);
     else

@@ -11,22 +11,37 @@
 namespace tt {
 namespace detail {
 
-/// How far apart (in elements) the parts of a Tensor begin that have all from an axis on one behind the other; -1: they are not so.
-inline std::int64_t distance_of_rows(const TensorImpl& t, int axis) {
-  std::int64_t inner = 1, apart = -1, outer = 1;
-  for (int k = t.shape.rank - 1; k >= 0; --k) {
-    const std::int64_t n = t.shape.code[k];
-    if (n == 1) continue;
-    if (k >= axis) {
-      if (t.stride[k] != inner) return -1;
-      inner *= n;
-    } else {
-      if (apart < 0) apart = t.stride[k];
-      else if (t.stride[k] != apart * outer) return -1;
-      outer *= n;
+/// The parts of a Tensor that have all from an axis on.
+struct PartsOfAxis {
+  bool even = false;               ///< they are equally far apart, and so are the elements of each
+  std::int64_t apart = -1, step = -1;  ///< how far, in elements
+
+  PartsOfAxis(const TensorImpl& t, int axis) {
+    std::int64_t inner = 1, outer = 1;
+    for (int k = t.shape.rank - 1; k >= 0; --k) {
+      const std::int64_t n = t.shape.code[k];
+      if (n == 1) continue;
+      std::int64_t &distance = k >= axis ? step : apart, &count = k >= axis ? inner : outer;
+      if (distance < 0) distance = t.stride[k];
+      else if (t.stride[k] != distance * count) return;
+      count *= n;
     }
+    even = true;
+    if (step < 0) step = 1;    // of one element
+    if (apart < 0) apart = 0;  // there is one
   }
-  return apart < 0 ? inner : apart;
+};
+/// Rows of n elements that lie `step` apart, next to each other; rows begin so many bytes apart.
+inline void join_rows(std::byte* to, std::int64_t to_apart, const std::byte* from, std::int64_t from_apart, std::int64_t rows, std::int64_t n, std::int64_t step, DType dtype) {
+  const std::int64_t size = size_of(dtype);
+  if (step == 1 && n > 1) return copy_rows(to, to_apart, from, from_apart, rows, n * size);
+  if (rows == 1 && n > 1) return join_rows(to, size, from, step * size, n, 1, 1, dtype);  // for threads to share
+  with_element_size(dtype, [&]<class T>(T) {
+    in_ranges(rows, n, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r)
+        for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + r * to_apart + i * static_cast<int>(sizeof(T)), from + r * from_apart + i * step * static_cast<int>(sizeof(T)), sizeof(T));
+    });
+  });
 }
 TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
   int first = 0;
@@ -57,21 +72,12 @@ TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
   auto* to = static_cast<std::byte*>(result.impl().data);
   for (int k = 0; k < c.arguments; ++k) {
     Tensor part = convert(c[k], dtype, c.at);
-    std::int64_t apart = left_out(k) ? -1 : distance_of_rows(part.impl(), axis) * size_of(dtype);
-    const std::int64_t bytes = rows > 0 ? part.impl().numel / rows * size_of(dtype) : 0;
-    if (apart < 0) {
-      part = part.contiguous();
-      apart = bytes;
-    }
-    const auto* from = static_cast<const std::byte*>(part.impl().data);
-    if (bytes == size_of(dtype))
-      with_element_size(dtype, [&]<class T>(T) {
-        in_ranges(rows, 1, [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) std::memcpy(to + i * row, from + i * apart, sizeof(T));
-        });
-      });
-    else if (bytes > 0) copy_rows(to, row, from, apart, rows, bytes);
-    to += bytes;
+    const std::int64_t n = rows > 0 ? part.impl().numel / rows : 0;
+    if (n == 0) continue;
+    const PartsOfAxis lie(part.impl(), axis);
+    if (!lie.even) part = part.contiguous();
+    join_rows(to, row, static_cast<const std::byte*>(part.impl().data), (lie.even ? lie.apart : n) * size_of(dtype), rows, n, lie.even ? lie.step : 1, dtype);
+    to += n * size_of(dtype);
   }
   c.result[0] = result;
 }

@@ -358,8 +358,17 @@ TT_LAZY_DEFINITION Tensor repeat_interleave(const Tensor& x, const Tensor& repea
   return index_select(own, d, detail::index_tensor(place, own.device()), at);
 }
 TT_LAZY_DEFINITION Tensor flip(const Tensor& x, const IntList& dims, SourceLine at) {
-  (void)detail::axis_set(x, dims, "flip", at);
-  return x.dim() == 0 ? x.clone(at) : call_with<Flip>(at, {dims}, x);
+  const std::uint64_t flipped = detail::axis_set(x, dims, "flip", at);
+  if (x.dim() == 0) return x.clone(at);
+  const detail::MemoryOrder order(x);
+  if (order.is_row_major()) return call_with<Flip>(at, {dims}, x);
+  IntList axes, back = detail::axes_in_order(x.dim()), there;  // the result lies as x does
+  for (int k = 0; k < x.dim(); ++k) {
+    axes.push_back(order.axis[k]);
+    back.set(order.axis[k], Size(k));
+    if (flipped >> order.axis[k] & 1) there.push_back(k);
+  }
+  return call_with<Flip>(at, {there}, x.permute(axes, at)).permute(back, at);
 }
 TT_LAZY_DEFINITION Tensor fliplr(const Tensor& x, SourceLine at) {
   if (x.dim() < 2) detail::refuse("fliplr", "of fewer than two axes", x, at);

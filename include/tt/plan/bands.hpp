@@ -1,11 +1,11 @@
-// Transpositions that only the next kernel reads, in the same rows. An executor may make them for some rows at a time, which are read while they
+// Copies that only the next kernel reads, in the same rows: transpositions, and rows whose elements lie apart. An executor may make them for some rows at a time, which are read while they
 // are in the cache, and needs no memory for the whole.
 #pragma once
 #include "tt/plan/plan.hpp"
 
 namespace tt {
 
-/// Where a transposition reads, and where it writes. (See is_transposition.)
+/// Where a transposition reads, and where it writes. (See lays_out_rows.)
 constexpr const Access& source_of(const Plan& plan, const Kernel& transposition) { return plan.accesses[plan.instructions[transposition.segment[1]].access]; }
 constexpr const Access& target_of(const Plan& plan, const Kernel& transposition) { return plan.accesses[plan.instructions[transposition.segment[1] + 1].access]; }
 constexpr int element_size(const Plan& plan, const Kernel& transposition) { return size_of(plan.instructions[transposition.segment[1]].dtype); }
@@ -30,12 +30,13 @@ constexpr int buffer_of(const Plan& plan, const Kernel& k, const Access& a) { re
 constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool columns_divide) {
   const Kernel &t = plan.kernels[transposition], &k = plan.kernels[kernel];
   const Accesses accesses = accesses_of(plan);
-  if (!is_transposition(t, plan.instructions.begin(), accesses) || k.kind != KernelKind::rows) return false;
-  const bool one_row = k.rows == Extent(1) && k.cols == t.rows * t.cols && columns_divide;
-  if (!one_row && (k.rows != t.rows || k.cols != t.cols)) return false;
+  if (!lays_out_rows(t, plan.instructions.begin(), accesses) || k.kind == KernelKind::matmul) return false;
+  const bool down_columns = k.kind == KernelKind::cols, one_row = !down_columns && k.rows == Extent(1) && k.cols == t.rows * t.cols && (columns_divide || (k.sweeps == 1 && k.tile == 0));
+  if (down_columns && (k.rows != Extent(1) || k.row_order)) return false;
+  if (!one_row && ((down_columns ? k.inner : k.rows) != t.rows || k.cols != t.cols)) return false;
   const Access &from = source_of(plan, t), &to = target_of(plan, t);
   const Term* const terms = plan.terms.begin();
-  if (from.term(terms, neighbours_term(from, terms)).divisor != Extent(1)) return false;  // lines would be read once for each of the rows between
+  if (const int across = neighbours_term(from, terms); across >= 0 && from.term(terms, across).divisor != Extent(1)) return false;  // lines would be read once for each of the rows between
   const int source = buffer_of(plan, t, from), made = buffer_of(plan, t, to);
   const Buffer& b = plan.buffers[made];
   if (b.external >= 0 || b.scratch || b.first != transposition || b.last != kernel || !lies_in_rows(to, terms, t.cols, false)) return false;
@@ -43,7 +44,7 @@ constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool 
     const Instruction& x = plan.instructions[i];
     if (x.access < 0 || accesses[x.access].buffer < 0) continue;
     const int buffer = buffer_of(plan, k, accesses[x.access]);
-    if (buffer == made && (x.op != Op::load || !lies_in_rows(accesses[x.access], terms, t.cols, one_row))) return false;
+    if (buffer == made && (x.op != Op::load || !lies_in_rows(accesses[x.access], terms, t.cols, one_row) || (down_columns && accesses[x.access].term_count != 1))) return false;
     const bool same_memory = buffer == source || (plan.buffers[buffer].external >= 0 && plan.buffers[buffer].external == plan.buffers[source].external);
     if (same_memory && x.op == Op::store) return false;  // rows that were written would be read by later ones
   }

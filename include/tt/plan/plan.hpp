@@ -174,16 +174,19 @@ constexpr int neighbours_term(const Access& a, const Term* terms) {
     if (a.term(terms, i).stride == Extent(1)) return i;
   return -1;
 }
-/// Does the kernel copy what lies across its rows, and nothing else?
-constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, Accesses accesses) {
+/// Does the kernel copy to rows what is no part of rows, and nothing else?
+constexpr bool lays_out_rows(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0 || k.segment[1] != k.segment[0] ||
       k.segment[2] != k.segment[1] + 2 || k.segment[3] != k.segment[2])
     return false;
   const Instruction &load = instructions[k.segment[1]], &store = instructions[k.segment[1] + 1];
   if (load.op != Op::load || store.op != Op::store) return false;
   const Access &from = accesses[load.access], &to = accesses[store.access];
-  return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) &&
-         neighbours_term(from, accesses.terms) >= 0 && to.column_terms == 0 && to.column == Extent(1);
+  return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) && to.column_terms == 0 && to.column == Extent(1);
+}
+/// And does it lie across its rows?
+constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, Accesses accesses) {
+  return lays_out_rows(k, instructions, accesses) && neighbours_term(accesses[instructions[k.segment[1]].access], accesses.terms) >= 0;
 }
 
 struct Buffer {

@@ -9,11 +9,17 @@ namespace detail {
 
 /// Are so many elements worth a kernel that lays them out first?
 constexpr bool is_long(Extent e) { return !e.is_constant() || e.code >= row_padding; }
+/// An argument whose neighbours along rows are none in memory.
+constexpr bool lies_apart(const Graph& g, int id) {
+  if (!g.is_strided(id)) return false;
+  const Extent last = g.input_strides[static_cast<int>(g[id].attribute)].last();
+  return last != Extent(1) && last != Extent(0);
+}
 /// Do a node's rows lie across memory, and are they and the columns long?
 constexpr bool lies_across_rows(const Graph& g, int id) {
   const Node& n = g[id];
   const Shape& s = n.shape;
-  if (s.rank < 2 || n.dtype == DType::boolean || !is_long(s.last())) return false;
+  if (s.rank < 2 || !is_long(s.last())) return false;
   if (n.op == Op::permute) {
     const int dense = n.operand[0], last = g[dense].shape.rank - 1;
     if (is_view(g[dense].op) || g.is_strided(dense)) return false;
@@ -21,9 +27,8 @@ constexpr bool lies_across_rows(const Graph& g, int id) {
       if (g.permuted_axis(n, k) == last) return is_long(s[k]);
     return false;
   }
-  if (!g.is_strided(id)) return false;
+  if (!lies_apart(g, id)) return false;
   const Shape& strides = g.input_strides[static_cast<int>(n.attribute)];
-  if (strides.last() == Extent(1) || strides.last() == Extent(0)) return false;
   for (int k = 0; k < s.rank - 1; ++k)
     if (strides[k] == Extent(1)) return is_long(s[k]);
   return false;

@@ -73,6 +73,10 @@ struct TileProgram::Worker {
   };
   Band* bands = nullptr;
   int band_count = 0;
+  /// What bands hold, and their kernel reads: rows; rows, all of whose elements are one row that the kernel reduces; or columns, down which it sums.
+  enum class BandsOf { nothing, rows, one_row, columns };
+  BandsOf bands_of = BandsOf::nothing;
+  std::int64_t band_first = 0, band_end = 0;  // of one row: which rows of the transpositions are there
   std::byte* band_memory = nullptr;
 
   static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
@@ -132,6 +136,7 @@ struct TileProgram::Worker {
     k = &kernel;
     function = compiled;
     band_count = 0;
+    bands_of = BandsOf::nothing;
   }
   /// The operands of the first worker, but rows of scratch of its own; returns where these end.
   std::size_t join(const Worker& first, std::byte* memory, std::size_t at) {
@@ -144,7 +149,8 @@ struct TileProgram::Worker {
     return at;
   }
   void work() {
-    if (band_count > 0) return work_in_bands();
+    if (bands_of == BandsOf::rows) return work_in_bands();
+    if (bands_of == BandsOf::columns) return columns_in_bands();
     if (is_transposition(*k, plan.instructions.begin(), accesses_of(plan))) {
       std::byte* const target = buffer(target_of(plan, *k).buffer);
       return transpose(*k, buffer(source_of(plan, *k).buffer), range,
@@ -175,6 +181,15 @@ struct TileProgram::Worker {
     const Access &from = source_of(plan, t), &to = target_of(plan, t);
     const std::int64_t stride = value(from.column), col = part.first(SplitAxis::cols), end = part.last(SplitAxis::cols, value(t.cols));
     const int size = size_of_moved(t);
+    if (neighbours_term(from, plan.terms.begin()) < 0) {  // rows whose elements lie apart
+      for (std::int64_t r = part.first(SplitAxis::rows), last = part.last(SplitAxis::rows, value(t.rows)); r < last; ++r) {
+        const Rows target = rows(to.row_offset(plan.terms.begin(), r, symbols), 0);
+        detail::with_size(plan.instructions[t.segment[1]].dtype, [&]<class T>(T) {
+          detail::gather(reinterpret_cast<T*>(target.begin) + col, reinterpret_cast<const T*>(source) + from.row_offset(plan.terms.begin(), r, symbols) + col * stride, end - col, stride);
+        });
+      }
+      return;
+    }
     each_transposed(from, to, plan.terms.begin(), symbols, part.first(SplitAxis::rows), part.last(SplitAxis::rows, value(t.rows)),
                     [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
       const Rows target = rows(out, pitch);
@@ -183,11 +198,10 @@ struct TileProgram::Worker {
   }
   /// Rows that are made together: whole lines of what they come from, whole steps of elements, and about as many as stay in the cache beside what else is read.
   std::int64_t band_rows(const Kernel& t) const {
-    constexpr std::int64_t most = 1 << 16;
-    const std::int64_t row = value(t.cols) * size_of_moved(t), n = row > 0 ? most / row : 0, each = rows_of_line(t);
+    const std::int64_t row = value(t.cols) * size_of_moved(t), n = row > 0 ? most_of_band / row : 0, each = rows_of_line(t);
     return n < each ? each : n / each * each;
   }
-  static constexpr std::int64_t line_bytes = 64;
+  static constexpr std::int64_t line_bytes = 64, most_of_band = 1 << 17;
   std::int64_t rows_of_line(const Kernel& t) const {
     const std::int64_t elements = line_bytes / size_of_moved(t);
     return elements > width ? elements : width;
@@ -197,15 +211,25 @@ struct TileProgram::Worker {
     const std::int64_t cols = value(t.cols);
     return cols * size_of_moved(t) % 1024 == 0 ? cols + line_bytes / size_of_moved(t) : cols;
   }
-  std::size_t band_bytes(const Kernel& t) const {
-    const std::int64_t n = least(band_rows(t), value(t.rows));
-    return rounded(static_cast<std::size_t>(n * band_pitch(t) * size_of_moved(t)) + register_bytes);  // steps read behind the last row
+  /// Columns that are made together, of a kernel that sums down them.
+  std::int64_t band_columns(const Kernel& t) const {
+    const std::int64_t column = value(t.rows) * size_of_moved(t), n = column > 0 ? most_of_band / column : 0, each = rows_of_line(t);
+    return n < each ? each : n / each * each;
+  }
+  std::size_t band_bytes(const Kernel& t, BandsOf what) const {
+    const std::int64_t elements = what == BandsOf::columns ? value(t.rows) * least(band_columns(t), value(t.cols)) : least(band_rows(t), value(t.rows)) * band_pitch(t);
+    return rounded(static_cast<std::size_t>(elements * size_of_moved(t)) + register_bytes);  // steps read behind the last row
+  }
+  BandsOf bands_of_kernel(int j) const {
+    const Kernel& reader = plan.kernels[j];
+    if (reader.kind == KernelKind::cols) return BandsOf::columns;
+    return j > 0 && !program.columns_divide_[j] && reader.rows != plan.kernels[j - 1].rows ? BandsOf::one_row : BandsOf::rows;
   }
   std::size_t most_band_bytes() const {
     std::size_t most = 0;
     for (int j = 0; program.most_bands_ > 0 && j < plan.kernels.size(); ++j) {
       std::size_t all = 0;
-      for (int b = 0; b < program.bands_[j] && program.in_bands(j, symbols); ++b) all += band_bytes(plan.kernels[j - 1 - b]);
+      for (int b = 0; b < program.bands_[j] && program.in_bands(j, symbols); ++b) all += band_bytes(plan.kernels[j - 1 - b], bands_of_kernel(j));
       if (all > most) most = all;
     }
     return most;
@@ -214,6 +238,9 @@ struct TileProgram::Worker {
   template <class F>
   void begin_bands(int j, const F& buffer_at) {
     band_count = program.in_bands(j, symbols) ? program.bands_[j] : 0;
+    band_first = band_end = 0;
+    if (band_count > 0) bands_of = bands_of_kernel(j);
+    if (bands_of == BandsOf::one_row || bands_of == BandsOf::columns) function = nullptr;
     std::byte* rows = band_memory;
     for (int b = 0; b < band_count; ++b) {
       const Kernel& t = plan.kernels[j - 1 - b];
@@ -221,56 +248,95 @@ struct TileProgram::Worker {
       int operand = 0;
       while (plan.bindings[k->first_binding + operand] != made) ++operand;
       new (bands + b) Band{&t, buffer_at(tt::detail::buffer_of(plan, t, source_of(plan, t))), operand, rows};
-      rows += band_bytes(t);
+      rows += band_bytes(t, bands_of);
     }
   }
   /// Those of another worker, in memory of its own.
   void join_bands(const Worker& first) {
     band_count = first.band_count;
+    bands_of = first.bands_of;
+    band_first = band_end = 0;
     for (int b = 0; b < band_count; ++b) {
       new (bands + b) Band(first.bands[b]);
       bands[b].rows = band_memory + (first.bands[b].rows - first.band_memory);
+    }
+  }
+  /// Rows that fit the memory of each band.
+  std::int64_t rows_of_bands() const {
+    std::int64_t some = band_rows(*bands[0].k);
+    for (int b = 1; b < band_count; ++b) some = least(some, band_rows(*bands[b].k));
+    return some;
+  }
+  /// Do their rows lie apart?
+  bool bands_lie_apart() const {
+    for (int b = 0; b < band_count; ++b)
+      if (band_pitch(*bands[b].k) != value(bands[b].k->cols)) return true;
+    return false;
+  }
+  void make_bands(std::int64_t begin, std::int64_t end) const {
+    for (int b = 0; b < band_count; ++b) {
+      const Band& x = bands[b];
+      const std::int64_t pitch = band_pitch(*x.k), cols = value(x.k->cols);
+      transpose(*x.k, x.from, {SplitAxis::rows, begin, end}, [&](std::int64_t place, std::int64_t) {
+        return Rows{cols > 0 ? x.rows + (place / cols - begin) * pitch * size_of_moved(*x.k) : x.rows, pitch};
+      });
+    }
+  }
+  /// Of bands that begin with row `begin`, from this row on: operands are where the first row of all would be.
+  void show_bands(std::int64_t begin, std::int64_t row) {
+    for (int b = 0; b < band_count; ++b) {
+      const Band& x = bands[b];
+      move_operand(x.operand, x.rows + ((row - begin) * band_pitch(*x.k) - row * value(x.k->cols)) * size_of_moved(*x.k));
     }
   }
   /// `range` is one of the transpositions' rows.
   void work_in_bands() {
     const Kernel& t = *bands[0].k;
     const Range all = range;
-    const std::int64_t cols = value(t.cols), last = all.last(SplitAxis::rows, value(t.rows));
+    const std::int64_t cols = value(t.cols), last = all.last(SplitAxis::rows, value(t.rows)), some = rows_of_bands(), together = bands_lie_apart() ? 1 : some;
     const bool one_row = k->rows != t.rows;  // whose columns are all elements
-    std::int64_t some = band_rows(t), together = some;
-    for (int b = 0; b < band_count; ++b) {
-      some = least(some, band_rows(*bands[b].k));
-      if (band_pitch(*bands[b].k) != cols) together = 1;
-    }
     if (!function) prepare();
     for (std::int64_t begin = all.first(SplitAxis::rows); begin < last; begin += some) {
       const Range rows{SplitAxis::rows, begin, least(begin + some, last)};
-      for (int b = 0; b < band_count; ++b) {
-        const Band& x = bands[b];
-        const std::int64_t pitch = band_pitch(*x.k);
-        transpose(*x.k, x.from, rows, [&](std::int64_t place, std::int64_t) {
-          return Rows{cols > 0 ? x.rows + (place / cols - begin) * pitch * size_of_moved(*x.k) : x.rows, pitch};
-        });
-      }
+      make_bands(begin, rows.end);
       for (std::int64_t row = begin; row < rows.end; row += together) {
         const std::int64_t end = least(row + together, rows.end);
-        for (int b = 0; b < band_count; ++b) {  // where the first row of all would be; only these rows are read
-          const Band& x = bands[b];
-          move_operand(x.operand, x.rows + ((row - begin) * band_pitch(*x.k) - row * cols) * size_of_moved(*x.k));
-        }
+        show_bands(begin, row);
         range = one_row ? Range{SplitAxis::cols, row * cols, end * cols} : Range{SplitAxis::rows, row, end};
         work_on_range();
       }
     }
     range = all;
   }
-  /// An operand that lies elsewhere from now on, of a kernel that is prepared.
-  void move_operand(int operand, std::byte* to) {
+  /// `range` is one of columns.
+  void columns_in_bands() {
+    prepare();
+    const Range all = range;
+    const std::int64_t cols = value(k->cols), last = all.last(SplitAxis::cols, cols);
+    std::int64_t some = band_columns(*bands[0].k);
+    for (int b = 1; b < band_count; ++b) some = least(some, band_columns(*bands[b].k));
+    for (std::int64_t col = all.first(SplitAxis::cols); col < last; col += some) {
+      range = {SplitAxis::cols, col, least(col + some, last)};
+      const std::int64_t n = range.end - col;
+      for (int b = 0; b < band_count; ++b) {
+        const Band& x = bands[b];
+        const std::int64_t size = size_of_moved(*x.k);
+        transpose(*x.k, x.from, range, [&](std::int64_t place, std::int64_t) { return Rows{x.rows + (place / cols * n - col) * size, n}; });
+        move_operand(x.operand, x.rows - col * size, n);
+      }
+      this->cols();
+    }
+    range = all;
+  }
+  /// An operand that lies elsewhere from now on, of a kernel that is prepared; with rows so far apart.
+  void move_operand(int operand, std::byte* to, std::int64_t row_stride = -1) {
     operands[operand] = to;
     if (function) return;
     for (TileStep* x = begin(0); x != end(last_segment()); ++x)
-      if (x->access && x->access->buffer == operand) x->memory = to;
+      if (x->access && x->access->buffer == operand) {
+        x->memory = to;
+        if (row_stride >= 0) x->row_stride = row_stride;
+      }
   }
 
   std::int64_t value(Extent e) const { return e.value(symbols); }
@@ -563,12 +629,35 @@ struct TileProgram::Worker {
   void block_of_row(int s, std::int64_t row, std::int64_t block, std::int64_t columns, const F& f) {
     begin_lanes(s, reduction_lanes);
     const std::int64_t last = least(columns, block + row_block);
-    for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
+    if (bands_of == BandsOf::one_row && block < last) block_of_bands(s, row, block, last);
+    else
+      for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
     each_reduction(s, [&](const TileStep& x) {
       alignas(8) std::byte value[8];
       x.reduce->fold(value, lanes_of(x));
       f(x, value);
     });
+  }
+  /// Of all elements of transpositions, of which bands hold some rows. Those that lie apart are read one by one: they are whole steps of lanes long.
+  void block_of_bands(int s, std::int64_t row, std::int64_t block, std::int64_t last) {
+    const Kernel& t = *bands[0].k;
+    const std::int64_t cols = value(t.cols), first = block / cols, end = (last - 1) / cols + 1;
+    const bool apart = bands_lie_apart();
+    if (first < band_first || end > band_end) {
+      band_first = first;
+      band_end = least(first + rows_of_bands(), value(t.rows));
+      make_bands(band_first, band_end);
+      if (!apart) show_bands(band_first, band_first);
+    }
+    for (std::int64_t col = block, n; col < last; col += n) {
+      n = least(tile_elements, last - col);
+      if (apart) {
+        const std::int64_t r = col / cols;
+        n = least(n, (r + 1) * cols - col);
+        show_bands(band_first, r);
+      }
+      vector_segment(s, row, col, n);
+    }
   }
   void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
     const bool one_block = columns <= row_block;
@@ -1038,7 +1127,7 @@ struct TileProgram::Run {
       if (split.parts > 1) divided(split);
       else {
         first.range = {};
-        const int parts = first.band_count > 0 ? 1 : parts_of_row(k, threads);
+        const int parts = first.bands_of == Worker::BandsOf::rows ? 1 : parts_of_row(k, threads);
         if (parts > 1 && first.function && shares_row(plan, k)) {
           share_row(k, parts);
           continue;
@@ -1053,7 +1142,7 @@ struct TileProgram::Run {
   /// Of kernel j, which the first worker has begun: with bands, in rows of the transpositions.
   KernelExtents extents_of(int j) const {
     const auto value = [&](Extent e) { return e.value(symbols); };
-    if (first.band_count > 0) {
+    if (first.bands_of == Worker::BandsOf::rows) {
       const Kernel& t = plan.kernels[j - 1];
       return {KernelKind::rows, 1, value(t.rows), value(t.cols), 1, false, first.rows_of_line(t)};
     }

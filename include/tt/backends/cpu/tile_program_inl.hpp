@@ -81,8 +81,8 @@ TT_INLINE bool TileProgram::in_bands(int j, const SymbolValues& s) const {
   constexpr std::int64_t least = std::int64_t{2} << 20, most_of_row = std::int64_t{1} << 14;
   if (bands_[j] == 0 || always_bands) return bands_[j] > 0;
   const Kernel& t = plan_.kernels[j - 1];
-  const std::int64_t row = t.cols.value(s) * element_size(plan_, t);
-  return row <= most_of_row && t.rows.value(s) * row >= least;
+  const std::int64_t rows = t.rows.value(s), cols = t.cols.value(s), size = element_size(plan_, t);
+  return (plan_.kernels[j].kind == KernelKind::cols ? rows : cols) * size <= most_of_row && rows * cols * size >= least;
 }
 TT_INLINE std::int64_t TileProgram::place(const SymbolValues& s, Vec<std::int64_t>& offsets) const {
   const auto plan = [&](const Vec<Buffer>& buffers) { return plan_memory(buffers.begin(), buffers.size(), plan_.kernels.size(), s, offsets.begin()); };

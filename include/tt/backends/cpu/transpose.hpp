@@ -25,10 +25,10 @@ template <class T>
 #if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
 inline constexpr int square = 1;
 #else
-inline constexpr int square = sizeof(T) == 1 ? 1 : sizeof(T) == 2 ? 8 : static_cast<int>(sizeof(xsimd::batch<float>) / sizeof(T));
+inline constexpr int square = sizeof(T) == 1 ? 16 : sizeof(T) == 2 ? 8 : static_cast<int>(sizeof(xsimd::batch<float>) / sizeof(T));
 /// What the compiler makes vectors of, in the place of T.
 template <class T>
-using lane_t = std::conditional_t<sizeof(T) == 2, std::int16_t, T>;
+using lane_t = std::conditional_t<sizeof(T) == 1, std::int8_t, std::conditional_t<sizeof(T) == 2, std::int16_t, T>>;
 
 /// a[0], b[0], a[1], b[1], ...: of the first halves, or of the second ones.
 template <bool Second, class V, std::size_t... I>
@@ -94,7 +94,7 @@ template <class T>
 TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t column, std::int64_t rows,
                                 std::int64_t cols, T* to, std::int64_t to_row) {
   constexpr int n = detail::square<T>;
-  constexpr std::int64_t strip = 16;  // so few lines are written at a time: 64 take twice as long beyond the caches
+  constexpr std::int64_t strip = 128 / static_cast<std::int64_t>(sizeof(T));  // two lines of each row; more than so few lines written at a time take twice as long beyond the caches
   const std::int64_t whole = n > 1 && column == 1 ? rows / n * n : 0;
   for (std::int64_t c0 = 0; c0 < cols; c0 += strip) {
     const std::int64_t end = c0 + strip < cols ? c0 + strip : cols;
