@@ -240,6 +240,7 @@ TEST_CASE("joined by rows and columns, turned, and as diagonals") {
   check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, number);
   check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, v);
   check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, a);
+  check_arrays("flip", {IntList{0, 1}}, [](const auto& x) { return tt::flip<0, 1>(x); }, a);
   check_arrays("fliplr", {}, [](const auto& x) { return tt::fliplr(x); }, a);
   tt::Array<float, 3, 4> own = a, turned = tt::fuse([](const auto& x) { return tt::flip<0>(x) * tt::nansum<0>(x) + tt::polygamma<1>(x + 9); })(a);
   const tt::Tensor t = tt::as_tensor(own);

@@ -112,6 +112,55 @@ TEST_CASE("sums of all elements that lie apart") {
         CHECK(same_bits(tt::compile(f, {.wait = true})(x), f(x.contiguous())));
       }
 }
+/// f of these Tensors on one to three threads, eager and compiled on both tiers, has the bits that it has of contiguous ones.
+template <class F>
+void check_as_contiguous(const F& f, const std::vector<Tensor>& given) {
+  std::vector<Tensor> dense;
+  for (const Tensor& t : given) dense.push_back(t.contiguous());
+  const std::vector<Tensor> expected = f(dense);
+  const auto interpreted = tt::compile(tt::frozen(f), {.tier = 0});
+  const auto compiled = tt::compile(tt::frozen(f), {.wait = true});
+  for (int threads : {1, 2, 3}) {
+    CAPTURE(threads);
+    tt::set_num_threads(threads);
+    for (const std::vector<Tensor>& all : {f(given), interpreted(given), compiled(given)})
+      for (std::size_t k = 0; k < expected.size(); ++k) CHECK(same_bits(all[k], expected[k]));
+  }
+  tt::set_num_threads(1);
+}
+TEST_CASE("one row of all elements that is not reduced, beside what is stored once a row") {
+  for (const bool always : {true, false}) {  // false: only what is large enough
+    tt::backend::TileProgram::always_bands = always;
+    check_as_contiguous([](const std::vector<Tensor>& t) { return std::vector<Tensor>{t[0].reshape({-1}) * 2, t[1] * 3}; }, {turned(tt::randn({1024, 600})), tt::tensor(2.5f)});
+    check_as_contiguous([](const std::vector<Tensor>& t) { return std::vector<Tensor>{t[0].reshape({-1}) * 2, t[0].sum() * 3, t[0].sum(0)}; }, {turned(tt::randn({1024, 600})), tt::tensor(2.5f)});
+  }
+  tt::backend::TileProgram::always_bands = true;
+}
+TEST_CASE("a band is not made of another one") {
+  for (const std::int64_t n : {64, 130})
+    check_as_contiguous([n](const std::vector<Tensor>& t) {
+      const Tensor u = t[0].reshape({n, 2 * n});
+      return std::vector<Tensor>{(u.reshape({-1}) * u.t().reshape({-1})).sum(), u.reshape({2 * n, n}) + u.t()};
+    }, {turned(tt::randn({n, 2 * n}))});
+}
+TEST_CASE("bands of several dtypes, and of rows that are reversed or apart") {
+  const Tensor bytes = turned(tt::randint(0, 200, {256, 1024}).to(tt::DType::u8)), wide = turned(tt::randn({256, 1024}).to(tt::DType::f64));
+  check_as_contiguous([](const std::vector<Tensor>& t) { return std::vector<Tensor>{(t[0] * t[1]).sum(), (t[0] * t[1]).sum(0), t[0] + t[1], tt::where(t[0] > 50, t[1], 0).sum(0)}; }, {bytes, wide});
+  check_as_contiguous([](const std::vector<Tensor>& t) { return std::vector<Tensor>{(tt::flip(t[0], {1}) * t[0]).sum(), tt::flip(t[0], {0, 1}).reshape({-1}) * 2, tt::flip(t[0], {1}).sum(0)}; }, {turned(tt::randn({130, 257}))});
+  check_as_contiguous([](const std::vector<Tensor>& t) { return std::vector<Tensor>{(t[0] - t[1]).square().mean(), t[0].any(), (t[0] * t[1]).sum(1), t[1].amax(0)}; },
+                      {tt::randn({200, 300}).slice(1, 0, 300, 2), tt::randn({200, 450}).slice(1, 1, 450, 3)});
+}
+TEST_CASE("bytes and booleans, transposed in squares") {
+  for (const std::int64_t rows : {15, 16, 17, 129})
+    for (const std::int64_t columns : {16, 31, 257}) {
+      const Tensor whole = tt::randint(0, 256, {rows, columns}), bytes = whole.to(tt::DType::u8), mask = whole > 100;
+      const Tensor expected = turned(whole).contiguous();
+      CHECK(same_bits(turned(bytes).contiguous(), expected.to(tt::DType::u8)));
+      CHECK(same_bits(turned(mask).contiguous(), expected > 100));
+      CHECK(turned(mask).sum().item<std::int64_t>() == (expected > 100).sum().item<std::int64_t>());
+      CHECK(same_bits(tt::where(turned(mask), expected, -1), tt::where(expected > 100, expected, -1)));
+    }
+}
 TEST_CASE("two operands that lie transposed") {
   const auto f = [](const Tensor& x, const Tensor& y) { return turned(x) / turned(y); };
   const auto compiled = tt::compile(f, {.wait = true});

@@ -199,6 +199,23 @@ TEST_CASE("views share memory with what they are of") {
   CHECK_FALSE(x.flip({0}).shares_storage(x));
 }
 
+TEST_CASE("what is flipped lies as it did") {
+  const Tensor x = tt::arange(24).reshape({2, 3, 4}).to(DType::f32).requires_grad_();
+  for (const Tensor& t : {x.permute({2, 0, 1}), x.transpose(1, 2), x.slice(2, 0, 4, 2), x})
+    for (const tt::IntList& dims : {tt::IntList{0}, tt::IntList{1, 2}, tt::IntList{-1, 0}, tt::IntList{}}) {
+      const auto f = [&](const Tensor& y) { return tt::flip(y, dims); };
+      const Tensor y = f(t), expected = f(t.contiguous());
+      CHECK(same_bits(y, expected));
+      CHECK(same_bits(tt::call("flip", {t, dims}), expected));
+      CHECK(same_bits(tt::compile(tt::frozen(f))(t), expected));
+      CHECK(same_bits(tt::vmap(f, {.in_dims = {0}})(tt::stack({t, t}, 0))[1], expected));
+      const Tensor weight = tt::arange(y.numel()).reshape(y.shape()).to(DType::f32);
+      CHECK(same_bits(tt::grad({(y * weight).sum()}, {x})[0], tt::grad({(expected * weight).sum()}, {x})[0]));
+    }
+  CHECK(tt::flip(x.permute({2, 0, 1}), {1}).strides() == tt::IntList{1, 12, 4});
+  CHECK(tt::flip(x.slice(2, 0, 4, 2), {1}).is_contiguous());
+}
+
 TEST_CASE("items as NumPy's indices") {
   Tensor x = grid();
   CHECK(numbers(x.index({1, Slice(1, tt::none), 2})) == Numbers{18, 22});

@@ -428,6 +428,26 @@ TEST_CASE("what is made of nothing is still a function of it, compiled too") {
   check([](const Tensor& x) { return tt::slice_scatter(tt::ones({2, 3}), x, 0, 1); }, {0, 3});
 }
 
+TEST_CASE("parts are read where they lie: across rows, apart, repeated, backwards in memory") {
+  const Tensor x = tt::arange(2 * 3 * 8).reshape({2, 3, 8}).to(DType::f32);
+  const std::vector<Tensor> parts{x, x.transpose(0, 1).contiguous().transpose(0, 1), x.slice(2, 0, 8, 2).repeat({1, 1, 2}), x.slice(2, 1, 8, 7).expand({2, 3, 2}).repeat({1, 1, 4}),
+                                  tt::cat({x, x}, 2).slice(2, 0, 16, 2), tt::cat({x, x}, 0).slice(0, 0, 4, 2), x.select(2, 3).unsqueeze(2).expand({2, 3, 8}), x.select(0, 1).unsqueeze(0).expand({2, 3, 8}),
+                                  tt::ones({1}).expand({2, 3, 8}), tt::flip(x, {0, 2})};
+  for (int threads : {1, 3}) {
+    tt::set_num_threads(threads);
+    for (int dim = 0; dim < 3; ++dim)
+      for (const DType d : {DType::f32, DType::f64, DType::bf16, DType::u8}) {
+        std::vector<Tensor> given, dense;
+        for (const Tensor& p : parts) given.push_back(d == DType::f32 ? p : p.to(d)), dense.push_back(given.back().clone().contiguous());
+        CHECK(same_bits(tt::cat(given, dim), tt::cat(dense, dim)));
+        CHECK(same_bits(tt::stack(given, dim), tt::stack(dense, dim)));
+      }
+  }
+  tt::set_num_threads(1);
+  const Tensor one = tt::arange(7).slice(0, 0, 7, 3);
+  CHECK(same_bits(tt::cat({one, one}, 0), tt::cat({one.contiguous(), one.contiguous()}, 0)));
+  CHECK(same_bits(tt::cat({one.unsqueeze(1), one.unsqueeze(1)}, 1), tt::stack({one.contiguous(), one.contiguous()}, 1)));
+}
 TEST_CASE("no elements cost no time, however many rows they have") {
   const Tensor x = tt::zeros({4095, 8, 4095, 0});
   const auto begin = std::chrono::steady_clock::now();

@@ -31,15 +31,22 @@ struct PartsOfAxis {
     if (apart < 0) apart = 0;  // there is one
   }
 };
+/// n elements that are so many bytes apart, next to each other.
+template <class T>
+void gather_bytes(std::byte* to, const std::byte* from, std::int64_t n, std::int64_t apart) {
+  for (std::int64_t i = 0; i < n; ++i, to += sizeof(T), from += apart) std::memcpy(to, from, sizeof(T));
+}
 /// Rows of n elements that lie `step` apart, next to each other; rows begin so many bytes apart.
 inline void join_rows(std::byte* to, std::int64_t to_apart, const std::byte* from, std::int64_t from_apart, std::int64_t rows, std::int64_t n, std::int64_t step, DType dtype) {
   const std::int64_t size = size_of(dtype);
   if (step == 1 && n > 1) return copy_rows(to, to_apart, from, from_apart, rows, n * size);
-  if (rows == 1 && n > 1) return join_rows(to, size, from, step * size, n, 1, 1, dtype);  // for threads to share
   with_element_size(dtype, [&]<class T>(T) {
+    if (rows == 1 || n == 1) {  // one row, of which threads take parts
+      const std::int64_t apart = rows == 1 ? step * size : from_apart;
+      if (rows == 1 || to_apart == size) return in_ranges(rows * n, 1, [&](std::int64_t begin, std::int64_t end) { gather_bytes<T>(to + begin * size, from + begin * apart, end - begin, apart); });
+    }
     in_ranges(rows, n, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r)
-        for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + r * to_apart + i * static_cast<int>(sizeof(T)), from + r * from_apart + i * step * static_cast<int>(sizeof(T)), sizeof(T));
+      for (std::int64_t r = begin; r < end; ++r) gather_bytes<T>(to + r * to_apart, from + r * from_apart, n, step * size);
     });
   });
 }

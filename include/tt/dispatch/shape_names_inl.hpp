@@ -164,6 +164,7 @@ void register_joins() {
                     [](const Tensor& x, std::int64_t n, Optional<int> d, Optional<std::int64_t> size, Line at) { return repeat_interleave(x, n, d, size, at); });
   register_function("repeat_interleave", "Tensor input, Tensor repeats, int? dim=None, int? output_size=None",
                     [](const Tensor& x, const Tensor& n, Optional<int> d, Optional<std::int64_t> size, Line at) { return repeat_interleave(x, n, d, size, at); });
+  register_function("flip", "Tensor input, int[] dims", [](const Tensor& x, const IntList& d, Line at) { return flip(x, d, at); });
   register_function("roll", "Tensor input, int[] shifts, int[] dims=[]", [](const Tensor& x, const IntList& s, const IntList& d, Line at) { return roll(x, s, d, at); });
   register_function("pad", "Tensor input, int[] pad, constant|reflect|replicate|circular mode=constant, float? value=None",
                     [](const Tensor& x, const IntList& p, int m, Optional<double> v, Line at) { return pad(x, p, static_cast<PadMode>(m), v.given ? v.value : 0, at); });

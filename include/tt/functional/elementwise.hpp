@@ -122,9 +122,10 @@ struct Flip {
   struct Options {
     Axes dims;
   };
-  static constexpr OpInfo info{.name = "flip", .widens = false, .arguments = "input, .dims"};
+  static constexpr OpInfo info{.name = "_flip", .widens = false, .arguments = "input, .dims"};
+  static constexpr const char* called = "flip";  ///< by users: a function, whose result lies as its argument does
   static constexpr Sym body(const Sym& x, const Options& o) {
-    const unsigned axes = o.dims.count ? detail::axis_bits(x, o.dims, info.name) : 0;
+    const unsigned axes = o.dims.count ? detail::axis_bits(x, o.dims, called) : 0;
     int id = x.id;
     for (int k = 0; k < x.shape().rank; ++k)
       if (const Extent n = x.shape()[k]; (axes >> k & 1) && n != Extent(0)) id = x.graph->slice(id, k, n - Extent(1), n, -1);

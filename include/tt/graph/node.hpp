@@ -238,8 +238,8 @@ constexpr double decode(DType dtype, std::uint64_t bits) {
 inline constexpr std::uint64_t gradient_to_first = 1, gradient_to_nan = 4, reduced_further = 8;
 /// Of a reduction down columns, made by normalize: it stands for one along rows that lie across memory, and sums in their order.
 inline constexpr std::uint64_t in_row_order = 2;
-/// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that lays
-/// out what lies across its reader's rows.
+/// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that copies
+/// what is not contiguous along its reader's rows.
 inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
 /// Attribute of `detach`, of what is computed under NoGrad: reverse mode ends there, forward mode does not (as in PyTorch).
 inline constexpr std::int64_t under_no_grad = 1;

@@ -65,7 +65,9 @@ struct Erfc {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = detail::size_below<T>(x, T(12), T(30));
     const auto tail = detail::exp_of_square<T>(a, T(-1)) * detail::erfcx_above<T>(a);
-    return where(x < 0, 2 - tail, tail);
+    const auto any = where(x < 0, 2 - tail, tail);
+    if constexpr (sizeof(T) == 4) return any;
+    else return where(a < T(0.5), 1 - fma(detail::erf_near<T>(a * a), x, x), any);  // without it up to 6 ulp there
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad * (-1.1283791670955126 * exp(-(x * x))); }
 };

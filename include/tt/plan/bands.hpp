@@ -5,10 +5,10 @@
 
 namespace tt {
 
-/// Where a transposition reads, and where it writes. (See lays_out_rows.)
-constexpr const Access& source_of(const Plan& plan, const Kernel& transposition) { return plan.accesses[plan.instructions[transposition.segment[1]].access]; }
-constexpr const Access& target_of(const Plan& plan, const Kernel& transposition) { return plan.accesses[plan.instructions[transposition.segment[1] + 1].access]; }
-constexpr int element_size(const Plan& plan, const Kernel& transposition) { return size_of(plan.instructions[transposition.segment[1]].dtype); }
+/// Where such a copy reads, and where it writes. (See lays_out_rows.)
+constexpr const Access& source_of(const Plan& plan, const Kernel& copy) { return plan.accesses[plan.instructions[copy.segment[1]].access]; }
+constexpr const Access& target_of(const Plan& plan, const Kernel& copy) { return plan.accesses[plan.instructions[copy.segment[1] + 1].access]; }
+constexpr int element_size(const Plan& plan, const Kernel& copy) { return size_of(plan.instructions[copy.segment[1]].dtype); }
 
 namespace detail {
 
@@ -25,13 +25,20 @@ constexpr bool lies_in_rows(const Access& a, const Term* terms, Extent pitch, bo
   return a.term_count > 0;
 }
 constexpr int buffer_of(const Plan& plan, const Kernel& k, const Access& a) { return plan.bindings[k.first_binding + a.buffer]; }
-/// Is this a transposition whose rows may be made with those of a kernel that comes later? Operands of a kernel are different memory but where a buffer is an output that
+/// Is all that a kernel does with its one row reduce it, in one sweep?
+constexpr bool reduces_its_row(const Plan& plan, const Kernel& k) {
+  if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0) return false;
+  for (int i = k.segment[1]; i < k.segment[2]; ++i)
+    if (is_reduction(plan.instructions[i].op)) return true;
+  return false;
+}
+/// Is this a copy whose rows may be made with those of a kernel that comes later, its only row with them, or, where that sums down columns, its columns with those? Operands of a kernel are different memory but where a buffer is an output that
 /// is written over an input.
 constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool columns_divide) {
   const Kernel &t = plan.kernels[transposition], &k = plan.kernels[kernel];
   const Accesses accesses = accesses_of(plan);
   if (!lays_out_rows(t, plan.instructions.begin(), accesses) || k.kind == KernelKind::matmul) return false;
-  const bool down_columns = k.kind == KernelKind::cols, one_row = !down_columns && k.rows == Extent(1) && k.cols == t.rows * t.cols && (columns_divide || (k.sweeps == 1 && k.tile == 0));
+  const bool down_columns = k.kind == KernelKind::cols, one_row = !down_columns && k.rows == Extent(1) && k.cols == t.rows * t.cols && (columns_divide || reduces_its_row(plan, k));
   if (down_columns && (k.rows != Extent(1) || k.row_order)) return false;
   if (!one_row && ((down_columns ? k.inner : k.rows) != t.rows || k.cols != t.cols)) return false;
   const Access &from = source_of(plan, t), &to = target_of(plan, t);
@@ -53,12 +60,18 @@ constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool 
 
 }  // namespace detail
 
-/// How many kernels right before this one are transpositions of the same rows that may be made with it. `columns_divide`: whether its columns do, see columns_divide().
+/// How many kernels right before this one are copies of the same rows that may be made with it. `columns_divide`: whether its columns do, see columns_divide().
 constexpr int bands_before(const Plan& plan, int kernel, bool columns_divide) {
+  const auto read_by_a_band = [&](int copy, int bands) {  // it has to lie in memory then
+    const Kernel& c = plan.kernels[copy];
+    const int made = detail::buffer_of(plan, c, target_of(plan, c));
+    for (int b = kernel - bands; b < kernel; ++b)
+      if (detail::buffer_of(plan, plan.kernels[b], source_of(plan, plan.kernels[b])) == made) return true;
+    return false;
+  };
   int n = 0;
-  while (n < kernel && detail::is_band_of(plan, kernel - 1 - n, kernel, columns_divide) &&
-         plan.kernels[kernel - 1 - n].rows == plan.kernels[kernel - 1].rows && plan.kernels[kernel - 1 - n].cols == plan.kernels[kernel - 1].cols)
-    ++n;
+  for (int c = kernel - 1; c >= 0 && detail::is_band_of(plan, c, kernel, columns_divide); --c, ++n)
+    if (plan.kernels[c].rows != plan.kernels[kernel - 1].rows || plan.kernels[c].cols != plan.kernels[kernel - 1].cols || read_by_a_band(c, n)) break;
   return n;
 }
 

@@ -308,7 +308,7 @@ struct Normalizer {
     const Op op = r[i].op;
     const bool other_strides = (is_view(op) && op != Op::reshape) || op == Op::broadcast || r.is_strided(i);
     if (!other_strides) return id;
-    return copy_of(id, transposed == Transposed::laid_out && (lies_across_rows(r, id) || lies_apart(r, id)) ? laying_out : 0);
+    return copy_of(id, transposed == Transposed::laid_out && (lies_across_rows(r, id) || lies_apart(r, i)) ? laying_out : 0);
   }
   /// A slice of what has run-time strides, be it dense with run-time extents or an input that does not lie dense.
   constexpr bool shows_a_slice(int id) const {

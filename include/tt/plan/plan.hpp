@@ -174,7 +174,7 @@ constexpr int neighbours_term(const Access& a, const Term* terms) {
     if (a.term(terms, i).stride == Extent(1)) return i;
   return -1;
 }
-/// Does the kernel copy to rows what is no part of rows, and nothing else?
+/// Does the kernel only copy rows whose elements are not contiguous, but a constant step apart (a negative one too), into contiguous ones?
 constexpr bool lays_out_rows(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0 || k.segment[1] != k.segment[0] ||
       k.segment[2] != k.segment[1] + 2 || k.segment[3] != k.segment[2])
@@ -184,7 +184,7 @@ constexpr bool lays_out_rows(const Kernel& k, const Instruction* instructions, A
   const Access &from = accesses[load.access], &to = accesses[store.access];
   return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) && to.column_terms == 0 && to.column == Extent(1);
 }
-/// And does it lie across its rows?
+/// Does it, and are elements of neighbouring rows next to each other? It exchanges rows and columns then.
 constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   return lays_out_rows(k, instructions, accesses) && neighbours_term(accesses[instructions[k.segment[1]].access], accesses.terms) >= 0;
 }

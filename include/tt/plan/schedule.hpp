@@ -321,7 +321,7 @@ struct Schedule {
     const Node& n = g[o];
     if (is_free(o) || is_view(n) || block_of[o] == block || stored[o] || visited[o] == walk) return;
     visited[o] = walk;
-    if (n.dtype == DType::boolean && is_elementwise(n.op) && !is_in_full_block(o)) {  // masks are rebuilt
+    if (n.dtype == DType::boolean && is_elementwise(n.op) && !is_laid_out(o) && !is_in_full_block(o)) {  // masks are rebuilt
       for (int p : g.operands(n))
         need(p, block, walk);
       return;

@@ -89,7 +89,7 @@ class TileProgram {
   Vec<TileStep> steps_;       // what is known of each instruction before a run
   Vec<char> columns_divide_;  // of each kernel
   Vec<int> reductions_;       // of each kernel
-  Vec<int> bands_;            // of each kernel: transpositions right before it that may be made with its rows (plan/bands.hpp)
+  Vec<int> bands_;            // of each kernel: copies right before it that may be made with its rows or columns (plan/bands.hpp)
   Vec<int> reader_;           // of each of these: so many kernels further is that one; of others 0
   Vec<void*> compiled_;  // for each kernel, or null; atomic
   Vec<Extent> sizes_;     // that kernels of the library are given, one kernel's behind another's
@@ -129,7 +129,7 @@ class TileProgram {
     return fresh;
   }
   TT_INLINE std::int64_t place(const SymbolValues& s, Vec<std::int64_t>& offsets) const;
-  /// Are kernel j's transpositions made in bands, with these sizes? They need not lie in the arena then.
+  /// Are the copies before kernel j made in bands, with these sizes? They need not lie in the arena then.
   TT_INLINE bool in_bands(int j, const SymbolValues& s) const;
 
   /// The thread's memory for one run at a time: arena, tiles, tables; and that of its helpers.

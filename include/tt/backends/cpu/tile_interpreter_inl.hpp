@@ -64,16 +64,16 @@ struct TileProgram::Worker {
   };
   Team team{};
 
-  /// A transposition that is made for some rows of this kernel at a time (plan/bands.hpp).
+  /// A copy, a transposition mostly, that is made for some rows or columns of this kernel at a time (plan/bands.hpp).
   struct Band {
     const Kernel* k = nullptr;
     const std::byte* from = nullptr;
     int operand = -1;            // of this kernel: what is made
-    std::byte* rows = nullptr;   // room for band_rows() of them
+    std::byte* rows = nullptr;   // room for band_rows() of them, or all rows of band_columns()
   };
   Band* bands = nullptr;
   int band_count = 0;
-  /// What bands hold, and their kernel reads: rows; rows, all of whose elements are one row that the kernel reduces; or columns, down which it sums.
+  /// How the kernel goes over the elements of bands: by rows as they do; as one row of all elements, which it reduces; or down columns, of which bands hold some.
   enum class BandsOf { nothing, rows, one_row, columns };
   BandsOf bands_of = BandsOf::nothing;
   std::int64_t band_first = 0, band_end = 0;  // of one row: which rows of the transpositions are there
@@ -168,7 +168,7 @@ struct TileProgram::Worker {
     else cols();
   }
 
-  // ---- transpositions
+  // ---- transpositions, and other copies that are made in bands
   int size_of_moved(const Kernel& t) const { return element_size(plan, t); }
   /// Where rows of a transposition go, and how many elements apart.
   struct Rows {
@@ -240,7 +240,7 @@ struct TileProgram::Worker {
     band_count = program.in_bands(j, symbols) ? program.bands_[j] : 0;
     band_first = band_end = 0;
     if (band_count > 0) bands_of = bands_of_kernel(j);
-    if (bands_of == BandsOf::one_row || bands_of == BandsOf::columns) function = nullptr;
+    if (reads_parts_of_bands()) function = nullptr;
     std::byte* rows = band_memory;
     for (int b = 0; b < band_count; ++b) {
       const Kernel& t = plan.kernels[j - 1 - b];
@@ -251,6 +251,8 @@ struct TileProgram::Worker {
       rows += band_bytes(t, bands_of);
     }
   }
+  /// Does the kernel read its operands at other places than those of its range? Compiled code does not.
+  bool reads_parts_of_bands() const { return bands_of == BandsOf::one_row || bands_of == BandsOf::columns; }
   /// Those of another worker, in memory of its own.
   void join_bands(const Worker& first) {
     band_count = first.band_count;
@@ -261,10 +263,10 @@ struct TileProgram::Worker {
       bands[b].rows = band_memory + (first.bands[b].rows - first.band_memory);
     }
   }
-  /// Rows that fit the memory of each band.
-  std::int64_t rows_of_bands() const {
-    std::int64_t some = band_rows(*bands[0].k);
-    for (int b = 1; b < band_count; ++b) some = least(some, band_rows(*bands[b].k));
+  /// Rows, or columns, that fit the memory of each band: the least of band_rows or band_columns.
+  std::int64_t least_of_bands(std::int64_t (Worker::*some_of)(const Kernel&) const) const {
+    std::int64_t some = (this->*some_of)(*bands[0].k);
+    for (int b = 1; b < band_count; ++b) some = least(some, (this->*some_of)(*bands[b].k));
     return some;
   }
   /// Do their rows lie apart?
@@ -293,7 +295,7 @@ struct TileProgram::Worker {
   void work_in_bands() {
     const Kernel& t = *bands[0].k;
     const Range all = range;
-    const std::int64_t cols = value(t.cols), last = all.last(SplitAxis::rows, value(t.rows)), some = rows_of_bands(), together = bands_lie_apart() ? 1 : some;
+    const std::int64_t cols = value(t.cols), last = all.last(SplitAxis::rows, value(t.rows)), some = least_of_bands(&Worker::band_rows), together = bands_lie_apart() ? 1 : some;
     const bool one_row = k->rows != t.rows;  // whose columns are all elements
     if (!function) prepare();
     for (std::int64_t begin = all.first(SplitAxis::rows); begin < last; begin += some) {
@@ -312,9 +314,7 @@ struct TileProgram::Worker {
   void columns_in_bands() {
     prepare();
     const Range all = range;
-    const std::int64_t cols = value(k->cols), last = all.last(SplitAxis::cols, cols);
-    std::int64_t some = band_columns(*bands[0].k);
-    for (int b = 1; b < band_count; ++b) some = least(some, band_columns(*bands[b].k));
+    const std::int64_t cols = value(k->cols), last = all.last(SplitAxis::cols, cols), some = least_of_bands(&Worker::band_columns);
     for (std::int64_t col = all.first(SplitAxis::cols); col < last; col += some) {
       range = {SplitAxis::cols, col, least(col + some, last)};
       const std::int64_t n = range.end - col;
@@ -638,14 +638,14 @@ struct TileProgram::Worker {
       f(x, value);
     });
   }
-  /// Of all elements of transpositions, of which bands hold some rows. Those that lie apart are read one by one: they are whole steps of lanes long.
+  /// A block of all elements of copies, of which bands hold some rows. Rows with padding between them are read one by one: they are multiples of the lanes.
   void block_of_bands(int s, std::int64_t row, std::int64_t block, std::int64_t last) {
     const Kernel& t = *bands[0].k;
     const std::int64_t cols = value(t.cols), first = block / cols, end = (last - 1) / cols + 1;
     const bool apart = bands_lie_apart();
     if (first < band_first || end > band_end) {
       band_first = first;
-      band_end = least(first + rows_of_bands(), value(t.rows));
+      band_end = least(first + least_of_bands(&Worker::band_rows), value(t.rows));
       make_bands(band_first, band_end);
       if (!apart) show_bands(band_first, band_first);
     }
@@ -1117,11 +1117,11 @@ struct TileProgram::Run {
       void* function = program.compiled_kernel(j);
       const int its_sizes = program.first_size_.empty() ? -1 : program.first_size_[k.code];
       first.given = given.data() + (its_sizes < 0 ? 0 : symbols.size() + its_sizes);
-      compiled += function != nullptr;
       if (const int reader = j + program.reader_[j]; reader > j && program.in_bands(reader, symbols)) continue;
       first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);
       for (int b = 0; b < k.bindings; ++b) first.operands[b] = buffer(plan.bindings[k.first_binding + b]);
       first.begin_bands(j, [&](int b) { return buffer(b); });
+      compiled += function != nullptr && !first.reads_parts_of_bands();
       Split split;
       if (threads > 1) split = split_kernel(extents_of(j), threads);
       if (split.parts > 1) divided(split);

@@ -94,7 +94,7 @@ template <class T>
 TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t column, std::int64_t rows,
                                 std::int64_t cols, T* to, std::int64_t to_row) {
   constexpr int n = detail::square<T>;
-  constexpr std::int64_t strip = 128 / static_cast<std::int64_t>(sizeof(T));  // two lines of each row; more than so few lines written at a time take twice as long beyond the caches
+  constexpr std::int64_t strip = 128 / static_cast<std::int64_t>(sizeof(T));  // two cache lines of each row: 64 rows written at a time take twice as long beyond the caches
   const std::int64_t whole = n > 1 && column == 1 ? rows / n * n : 0;
   for (std::int64_t c0 = 0; c0 < cols; c0 += strip) {
     const std::int64_t end = c0 + strip < cols ? c0 + strip : cols;
