@@ -948,8 +948,8 @@ struct TileProgram::Worker {
     }
     group = 0;
   }
-  /// Sums in a row's order, of so many columns at once, go to all lanes side by side.
-  static constexpr int few_columns = 512;
+  /// Sums in a row's order, of so many columns at once, go to all lanes side by side: these stay in the first cache.
+  static constexpr int few_columns = 128;
   void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
     int reductions = 0;
     for (const TileStep* x = begin(1); x != end(1); ++x) reductions += x->kind == TileStep::Kind::reduce;
