@@ -41,12 +41,11 @@ inline void join_rows(std::byte* to, std::int64_t to_apart, const std::byte* fro
   const std::int64_t size = size_of(dtype);
   if (step == 1 && n > 1) return copy_rows(to, to_apart, from, from_apart, rows, n * size);
   with_element_size(dtype, [&]<class T>(T) {
-    if (rows == 1 || n == 1) {  // one row, of which threads take parts
-      const std::int64_t apart = rows == 1 ? step * size : from_apart;
-      if (rows == 1 || to_apart == size) return in_ranges(rows * n, 1, [&](std::int64_t begin, std::int64_t end) { gather_bytes<T>(to + begin * size, from + begin * apart, end - begin, apart); });
-    }
+    const std::int64_t apart = step * size;
+    if (rows == 1)  // threads take parts of it
+      return in_ranges(n, 1, [&](std::int64_t begin, std::int64_t end) { gather_bytes<T>(to + begin * size, from + begin * apart, end - begin, apart); });
     in_ranges(rows, n, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r) gather_bytes<T>(to + r * to_apart, from + r * from_apart, n, step * size);
+      for (std::int64_t r = begin; r < end; ++r) gather_bytes<T>(to + r * to_apart, from + r * from_apart, n, apart);
     });
   });
 }

@@ -25,7 +25,7 @@ constexpr bool lies_in_rows(const Access& a, const Term* terms, Extent pitch, bo
   return a.term_count > 0;
 }
 constexpr int buffer_of(const Plan& plan, const Kernel& k, const Access& a) { return plan.bindings[k.first_binding + a.buffer]; }
-/// Is all that a kernel does with its one row reduce it, in one sweep?
+/// Does a kernel go over its row once, and reduce it?
 constexpr bool reduces_its_row(const Plan& plan, const Kernel& k) {
   if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0) return false;
   for (int i = k.segment[1]; i < k.segment[2]; ++i)

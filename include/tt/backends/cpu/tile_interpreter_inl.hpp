@@ -197,8 +197,12 @@ struct TileProgram::Worker {
     });
   }
   /// Rows that are made together: whole lines of what they come from, whole steps of elements, and about as many as stay in the cache beside what else is read.
-  std::int64_t band_rows(const Kernel& t) const {
-    const std::int64_t row = value(t.cols) * size_of_moved(t), n = row > 0 ? most_of_band / row : 0, each = rows_of_line(t);
+  std::int64_t band_rows(const Kernel& t) const { return fit_a_band(t, value(t.cols)); }
+  /// Columns that are made together, of a kernel that sums down them.
+  std::int64_t band_columns(const Kernel& t) const { return fit_a_band(t, value(t.rows)); }
+  /// Of so many elements each.
+  std::int64_t fit_a_band(const Kernel& t, std::int64_t elements) const {
+    const std::int64_t bytes = elements * size_of_moved(t), n = bytes > 0 ? most_of_band / bytes : 0, each = rows_of_line(t);
     return n < each ? each : n / each * each;
   }
   static constexpr std::int64_t line_bytes = 64, most_of_band = 1 << 17;
@@ -210,11 +214,6 @@ struct TileProgram::Worker {
   std::int64_t band_pitch(const Kernel& t) const {
     const std::int64_t cols = value(t.cols);
     return cols * size_of_moved(t) % 1024 == 0 ? cols + line_bytes / size_of_moved(t) : cols;
-  }
-  /// Columns that are made together, of a kernel that sums down them.
-  std::int64_t band_columns(const Kernel& t) const {
-    const std::int64_t column = value(t.rows) * size_of_moved(t), n = column > 0 ? most_of_band / column : 0, each = rows_of_line(t);
-    return n < each ? each : n / each * each;
   }
   std::size_t band_bytes(const Kernel& t, BandsOf what) const {
     const std::int64_t elements = what == BandsOf::columns ? value(t.rows) * least(band_columns(t), value(t.cols)) : least(band_rows(t), value(t.rows)) * band_pitch(t);
