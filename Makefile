@@ -3,7 +3,8 @@
 #   make demo    build and run the digits example
 #   make quick   build and run the tests nearest to what was changed since the last commit, in three minutes;
 #                SINCE=main takes another commit
-#   make test    build and run the tests, those of logic with little optimisation, without those that take minutes of compiler time
+#   make test    build and run the tests, those of logic with little optimisation, in ten minutes: .ci/run has those of label further
+#                too, make test-all also those that take minutes of compiler time
 #   make test-all  build and run every test with full optimisation, and with every example; each header alone, header-only too
 #   make accept  take the kernels emitted now as the golden ones (tests/golden)
 #   make bench   build and run the benchmarks
@@ -18,7 +19,7 @@ SINCE ?= HEAD
 .PHONY: help demo quick test test-all accept bench setup clean
 
 help:
-	@sed -n '3,13s/^# \{0,1\}//p' Makefile
+	@sed -n '3,14s/^# \{0,1\}//p' Makefile
 
 demo:
 	@sh tools/setup.sh

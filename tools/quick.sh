@@ -16,7 +16,7 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 if [ ! -s "$work/changed" ]; then
   verdict "nothing was changed since $since; 'make quick SINCE=main' takes another commit"
 fi
-cmake --preset release >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+cmake --preset release -DTT_FURTHER_TESTS=ON >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 runs=$build/Testing/Temporary/CTestCostData.txt
 mkdir -p "$(dirname $runs)"
 touch $build/.ninja_log $runs
@@ -89,7 +89,7 @@ awk -v jobs="$jobs" -v most="${SECONDS_AT_MOST:-150}" -v chosen="$work/chosen" -
 touch "$work/chosen" "$work/left"
 
 grep -qE '(^|/)(CMakeLists\.txt|CMakePresets\.json|.*\.cmake|Makefile)$' "$work/changed" &&
-  echo "quick: how things are built was changed, too: make test builds everything"
+  echo "quick: how things are built was changed, too: .ci/run builds everything"
 if [ ! -s "$work/chosen" ]; then
   echo "quick: no test includes what was changed: $(tr '\n' ' ' <"$work/changed")"
   if grep -q '^[0-9]* src/' "$work/affected"; then exec cmake --build $build -j "$jobs" --target tt_compiled; fi
