@@ -183,5 +183,6 @@ TEST_CASE("explain lists guards, reasons, kernels, changes in place and the comp
   CHECK(contains(why, "; first call\n     guards: f32 (s0,), f32 (s0,); 1 number; gradients enabled\n     changes in place: argument 0\n"));
   CHECK(contains(why, "; number 0 is 0.25, was 0.5 (a Tensor without axes in its place may differ at each call)\n"));
   CHECK(contains(why, "test_guards.cpp:"));
+  CHECK(contains(why, "\n  numbers that are no arguments (globals, captured variables) are those of the capture: nothing guards them\n"));
   CHECK(contains(why, "  compiled kernels for "));
 }

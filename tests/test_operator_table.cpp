@@ -2,6 +2,8 @@
 // writes the table instead.
 #include "operator_cases.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
+#include "tt/functional/parse.hpp"
+#include "tt/graph/check.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -150,6 +152,17 @@ std::string on_cuda(const Case& c, const Tensors& given) {
   } catch (const tt::Exception&) {
     return depends_on_data;
   }
+}
+
+/// Where the call can be recorded: is its graph legal, and does its text read back to it?
+bool has_text(const Case& c, const Tensors& given) {
+  tt::Graph graph;
+  try {
+    graph = tt::trace([free = unseeded(c)](const Tensors& t) { return result_with(free, t); }, given).graph;
+  } catch (const tt::Exception&) {
+    return true;
+  }
+  return holds([&] { return (tt::check)(graph) && tt::parse(tt::to_string(graph)) == graph; });
 }
 
 /// A copy of a Tensor whose elements are those of an Array of its dtype and rank.
@@ -334,6 +347,7 @@ void add_rows(std::map<std::string, Row>& rows, const char* path, bool drawn) {
     if (row.captured != "yes") row.captured = captured_as(c, given);
     if (row.captured == "external" && !between_graphs.contains(name)) row.captured = depends_on_data;
     if (row.batched != "no") row.batched = is_batched(c, given) ? "yes" : "no";
+    CHECK_MESSAGE(has_text(c, given), doctest::String((name + written(c)).c_str()));
     if (row.cuda != "yes") row.cuda = between_graphs.contains(name) ? "external" : on_cuda(c, given);
     if ((row.array.empty() || row.array == "no") && !c.results.empty()) row.array = has_array_function(name) ? "yes" : takes_arrays_by_name(c, given) ? "external" : "no";
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <sstream>
 
 #include "random_graph.hpp"
 #include "run_guarded.hpp"
@@ -560,6 +561,13 @@ TEST_CASE("sizes of parameters are numbers until one changes") {
     CHECK(same_bits(f(numbered(40, 3)), tt::matmul(numbered(40, 3), layer.weight)));
   }
   CHECK(f.captures() == 2);
+
+  const Tensor weight = numbered(3, 7);
+  auto frozen = tt::compile(tt::frozen([weight](const Tensor& x) { return tt::matmul(x, weight); }), {.tier = 0});
+  for (std::int64_t n = 12; n < 20; ++n) CHECK(same_bits(frozen(numbered(n, 3)), tt::matmul(numbered(n, 3), weight)));
+  CHECK(frozen.captures() == 1);
+  CHECK(contains(frozen.explain(), "holds f32 (3, 7)"));
+  CHECK(std::string(frozen.graph().size() ? tt::to_string(frozen.graph()) : tt::Text()).find("f32 (3, 7)") != std::string::npos);
 }
 
 TEST_CASE("sizes may be marked") {
@@ -752,9 +760,11 @@ TEST_CASE("random programs of sizes that stay expressions agree with eager") {
 }
 
 TEST_CASE("random programs that branch on sizes agree with eager") {
+  const char* const more = std::getenv("TT_FUZZ_COUNT");
+  const int programs = more ? std::atoi(more) : 300;
   fuzz::Random dice(20);
   int branches = 0;
-  for (int program = 0; program < 300; ++program) {
+  for (int program = 0; program < programs; ++program) {
     CAPTURE(program);
     struct Step {
       int kind, axis, comparison;
@@ -787,7 +797,34 @@ TEST_CASE("random programs that branch on sizes agree with eager") {
       CHECK(same_bits(compiled(x), f(x)));
     }
   }
-  CHECK(branches > 1000);
+  CHECK(branches > 3 * programs);
+}
+
+TEST_CASE("a size stands where C++ expects an integer") {
+  agrees([](const Tensor& x) { return x * static_cast<double>(std::min<std::int64_t>(x.size(0), 6)); }, {4, 7, 4, 9});
+  agrees([](const Tensor& x) { return x * std::max(2, static_cast<int>(x.size(0))); }, {4, 1, 9});
+  agrees([](const Tensor& x) { return x + static_cast<double>(std::vector<float>(static_cast<std::size_t>(x.size(0)), 0.5f).size()); }, {4, 7, 4});
+  agrees([](const Tensor& x) {
+    switch (x.size(0)) {
+      case 4: return x + 4;
+      case 7: return x * 7;
+      default: return x - x.size(1);
+    }
+  }, {4, 7, 9, 4, 11});
+  agrees([](const Tensor& x) {
+    std::ostringstream text;
+    text << x.size(0) << 'x' << x.size(1);
+    return x + static_cast<double>(text.str().size());
+  }, {4, 70, 4, 9});
+  agrees([](const Tensor& x) {
+    const double weights[]{1, 2, 4, 8, 16, 32, 64, 128};
+    return x * weights[x.size(0) % 8];
+  }, {4, 7, 4, 9});
+  agrees([](const Tensor& x) {
+    const std::int64_t n = x.size(0);
+    std::string name = "rows" + std::to_string(n);
+    return x + static_cast<double>(name.size());
+  }, {4, 70, 4});
 }
 
 TEST_CASE("a size as a number is looked at, however it is asked for") {

@@ -453,7 +453,8 @@ TEST_CASE("views say what is wrong, and where") {
   CHECK_THROWS_AS((void)x.unsqueeze(-4), tt::Error);
   CHECK_THROWS_AS((void)tt::zeros({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}).unsqueeze(0), tt::Error);
   CHECK_THROWS_AS((void)counting({1, 2, 3}).size(3), tt::Error);
-  CHECK(message([&] { (void)x.size(2); }) == "tt::Tensor: axis is out of range: 2 for shape (2, 3) of rank 2.");
+  CHECK(message([&] { (void)x.size(2); }) == "tt::Tensor::size: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { (void)x.stride(-3); }) == "tt::Tensor::stride: axis is out of range: -3 for shape (2, 3) of rank 2." + at(__LINE__));
 }
 
 TEST_CASE("no elements, no axes, all axes") {

@@ -242,13 +242,13 @@ class Tensor {
   int ndimension() const { return dim(); }
   /// The extent of one axis, counted from the right if negative.
   Size size(int axis, SourceLine at = here()) const {
-    const int k = checked_axis(axis);
+    const int k = checked_axis(axis, "size", at);
     return size_of_axis(impl_->shape.code[k], k, at);
   }
   std::int64_t stride(int axis, SourceLine at = here()) const {
     need_layout(impl().is_view || !impl_->contiguous, "stride", at);  // those of arguments that have gaps are symbols
     look_at_sizes(at);  // a product of them
-    return impl().stride[checked_axis(axis)];
+    return impl().stride[checked_axis(axis, "stride", at)];
   }
   /// The number of elements.
   Size numel(SourceLine at = here()) const { return impl_ ? size_of_axis(impl_->numel, -1, at) : Size(0); }
@@ -1068,7 +1068,7 @@ class Tensor {
  private:
   detail::TensorImpl* impl_ = nullptr;
 
-  TT_INLINE int checked_axis(int axis) const;
+  TT_INLINE int checked_axis(int axis, const char* op, SourceLine at) const;
   /// The elements become those of an op's result, or Error: it has another shape, or a dtype that this one cannot hold.
   TT_INLINE Tensor& replace(const char* op, const Tensor& result, SourceLine at);
   /// What an op reads that is written here: this Tensor, or a copy where the tape keeps it, as its derivative reads the old elements.

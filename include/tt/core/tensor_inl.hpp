@@ -93,9 +93,10 @@ TT_INLINE Tensor::Tensor(DType dtype, const Shape& shape, Device device)
   impl_->data = static_cast<std::byte*>(impl_->storage->data);
 }
 
-TT_INLINE int Tensor::checked_axis(int axis) const {
-  const int a = normalize_axis(axis, impl().shape.rank);
-  if (a < 0) TT_THROW(Error(Text("tt::Tensor: axis is out of range: ") << axis << " for shape " << shape() << " of rank " << dim() << "."));
+TT_INLINE int Tensor::checked_axis(int axis, const char* op, SourceLine at) const {
+  if (!impl_) detail::refuse_undefined(at);
+  const int a = normalize_axis(axis, impl_->shape.rank);
+  if (a < 0) TT_THROW(Error(Text("tt::Tensor::") << op << ": axis is out of range: " << axis << " for shape " << shape() << " of rank " << dim() << "." << at));
   return a;
 }
 TT_INLINE void Tensor::check_type(DType d, const char* op, SourceLine at) const {

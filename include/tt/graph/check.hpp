@@ -17,6 +17,8 @@ struct CheckResult {
   constexpr explicit operator bool() const { return node < 0; }
 };
 
+constexpr CheckResult (check)(const Graph& g, Phase phase = Phase::recorded);  // in brackets here and where it is called: a program may have a macro check(x)
+
 namespace detail {
 
 /// Node `n` recorded anew on inputs with its operands' dtypes and shapes: inference has one
@@ -125,6 +127,8 @@ constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   }
   if (n.shape.rank < 0 || n.shape.rank > max_rank) return "has a wrong rank";
   if (is_leaf(n.op)) return wrong_leaf(g, i);
+  for (int k = 0; n.op == Op::call && k < n.def->region_count; ++k)
+    if (!(check)(n.def->regions[k])) return "has a region that is not legal";
   if (const char* why = wrong_operands(g, n, phase); *why) return why;
   const Graph alone = recorded_alone(g, n);
   if (alone.failure) return words(alone.failure.mistake);
@@ -136,7 +140,7 @@ constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
 
 }  // namespace detail
 
-constexpr CheckResult (check)(const Graph& g, Phase phase = Phase::recorded) {  // in brackets here and where it is called: a program may have a macro check(x)
+constexpr CheckResult (check)(const Graph& g, Phase phase) {
   if (g.failure) return {0, words(g.failure.mistake)};
   for (int i = 0; i < g.size(); ++i)
     if (const char* why = detail::wrong_node(g, i, phase); *why) return {i, why};

@@ -323,6 +323,7 @@ TT_INLINE Text CompiledState::explain() {
   t << options.name << ": " << list.size() << (list.size() == 1 ? " capture\n" : " captures\n");
   int k = 0;
   for (const Capture* c : list) list_capture(t, *c, ++k, options);
+  if (k > 0) t << "  numbers that are no arguments (globals, captured variables) are those of the capture: nothing guards them\n";
   if (const std::int64_t n = further_numbers.load())
     t << "  " << n << " calls with other numbers, recorded at each: more than " << most_alike << " were met\n";
   if (const std::int64_t n = further_sizes.load())
