@@ -383,6 +383,9 @@ TEST_CASE("C++ has operators of integers for Tensors, Arrays and symbols") {
   CHECK(numbers(m & n) == list({0, 0, 0, 1, 1, 0}));
   CHECK(numbers(m | n) == list({1, 1, 1, 1, 1, 1}));
   CHECK((x.size(0) & 1) == 0);
+  CHECK(numbers(x << 2) == list({0, 4, 8, 12, 16, 20}));
+  CHECK(numbers((x << x) >> 1) == list({0, 1, 4, 12, 32, 80}));
+  CHECK(message([&] { (void)(tt::ones({6}) << 1); }).find("bitwise_left_shift") != std::string::npos);
   CHECK(message([&] { (void)(x % tt::ones({4})); }).find("test_operator_edges.cpp:") != std::string::npos);
   CHECK(message([&] { (void)(tt::ones({6}) & x); }).find("dtype is not accepted: f32") != std::string::npos);
   const auto f = [](const auto& a, const auto& b) { return (a % b) & ~(a ^ 1); };

@@ -3,7 +3,9 @@
 #include "operator_cases.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
 #include "tt/functional/parse.hpp"
+#include "tt/graph/batch.hpp"
 #include "tt/graph/check.hpp"
+#include "tt/graph/control.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +29,7 @@ const char* const depends_on_data = "no: size depends on data";
 /// Those that may say so.
 const std::set<std::string> of_data{"argwhere", "bincount", "masked_select", "nonzero", "reduce_by_key", "unique", "unique_consecutive"}, once_differentiable{"ctc_loss"};
 /// Where elements lie, and what is drawn one element after the other, is no matter of graphs: a captured function ends its graph before them, runs them, and goes on; `explain` counts it.
-const std::set<std::string> between_graphs{"as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter", "empty_strided", "multinomial", "new_empty_strided", "poisson", "randperm", "resize_", "resize_as_", "set_",
+const std::set<std::string> between_graphs{"as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter", "empty_strided", "new_empty_strided", "resize_", "resize_as_", "set_",
                                            "squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_"};
 /// What nobody wrote may differ from call to call.
 const std::set<std::string> unwritten{"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"};
@@ -123,6 +125,21 @@ bool is_batched(const Case& c, const Tensors& given) {
     const Tensor both = tt::vmap(tt::frozen([free = unseeded(c), n = given.size()](const Tensor& t) { return n ? result_with(free, {t}) : result_with(free, {}); }), {.randomness = c.drawn ? "different" : "error"})(x);
     return difference(both.select(0, 0), one, !c.drawn).empty() && difference(both.select(0, 1), other, !c.drawn).empty();
   });
+}
+/// Is its batch a loop over the examples: in the graph, or outside of one where the call looks at elements?
+bool loops_over_examples(const Case& c, const Tensors& given) {
+  if (given.empty()) return false;
+  try {
+    const tt::Graph one = tt::trace(tt::frozen([free = unseeded(c)](const Tensor& t) { return result_with(free, {t}); }), given[0]).graph;
+    const auto loops = [](const tt::Graph& g) {
+      int n = 0;
+      for (int i = 0; i < g.size(); ++i) n += tt::is_control(g[i]) && tt::control_of(g[i]).kind == tt::Control::scan;
+      return n;
+    };
+    return loops(tt::vmap_of(one, {0}, tt::Extent(2))) > loops(one);
+  } catch (const tt::Exception&) {
+    return true;
+  }
 }
 /// Is it one graph, or what lies between two? The result is the eager one's; what is drawn from one seed has its bits.
 std::string captured_as(const Case& c, const Tensors& given) {
@@ -346,7 +363,7 @@ void add_rows(std::map<std::string, Row>& rows, const char* path, bool drawn) {
     row.out = row.out || (pytorch_has("out", name) && takes_out(c));
     if (row.captured != "yes") row.captured = captured_as(c, given);
     if (row.captured == "external" && !between_graphs.contains(name)) row.captured = depends_on_data;
-    if (row.batched != "no") row.batched = is_batched(c, given) ? "yes" : "no";
+    if (row.batched != "no") row.batched = !is_batched(c, given) ? "no" : row.batched == "external" || loops_over_examples(c, given) ? "external" : "yes";
     CHECK_MESSAGE(has_text(c, given), doctest::String((name + written(c)).c_str()));
     if (row.cuda != "yes") row.cuda = between_graphs.contains(name) ? "external" : on_cuda(c, given);
     if ((row.array.empty() || row.array == "no") && !c.results.empty()) row.array = has_array_function(name) ? "yes" : takes_arrays_by_name(c, given) ? "external" : "no";
@@ -365,7 +382,7 @@ std::string table() {
                      "or the host's, which are counted. Array: `yes`: a function of static Arrays, which takes part in expressions and fused functions (`linalg_inv`, `solve`, `det` and `cholesky`, up to 8 x 8, run where they are called, and not inside of those); `external`: by name, as every operator, with\n"
                      "`tt::to_array<tt::Array<float, 3, 4>>(tt::call(\"cumsum\", {tt::as_tensor(a), 0}))`, which looks at the elements where they are and checks dtype and shape of the result. ONNX: what ONNX\n"
                      "calls it. An example of what the test calls ends the row.\n"
-                     "Random operators have PyTorch's dtypes and shapes; from one seed two calls and a compiled one give the same bits, differences are taken with that seed, and vmap draws for each example. Elements of `empty` and the like are not compared.\n"
+                     "Random operators have PyTorch's dtypes and shapes; from one seed two calls and a compiled one give the same bits, differences are taken with that seed, and vmap draws for each example. vmap: `external`: a loop over the examples, in the graph, or outside of one where a call looks at elements. Elements of `empty` and the like are not compared.\n"
                      "What `tt::ops()` lists is here, but for names that begin with one underscore: `__rdiv__`, `__rmatmul__`, `__rmod__` and `__rpow__` mean those. Second names, such as `absolute`, mean the first one's operator and have no row.\n\n"
                      "| operator | samples that agree | dtypes | function | method | in place | out= | gradient | second | vmap | captured | CUDA | Array | ONNX | takes | for instance |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   const std::map<std::string, std::string> onnx = onnx_names();

@@ -26,6 +26,8 @@ class TensorAccessor;
 template <class T>
 class OwnedSpan;
 struct TensorFront;
+struct Operator;
+struct Attributes;
 
 /// A Tensor between square brackets, and the line of these.
 struct TensorIndex {
@@ -84,6 +86,27 @@ static_assert(Storage::room_for(16, 4) == 64 && Storage::room_for(0, 8) == 0 && 
 namespace detail {
 
 struct TensorOperand;  // dispatch/eager.hpp
+
+/// A method in place that calls one elementwise op: while this lives, the op writes its result into `target`, unless the tape or a capture sees the change.
+///   return InPlace(x, "erf_", at).take(x.erf(at));
+class InPlace {
+ public:
+  template <class... A>
+  InPlace(Tensor& target, const char* name, SourceLine at, const A&... others);
+  InPlace(const InPlace&) = delete;
+  TT_INLINE ~InPlace();
+  /// The target: it holds `result` already, or gets its elements.
+  TT_INLINE Tensor& take(const Tensor& result) const;
+  /// Called by the op. Throws InternalError if the method calls a second one.
+  TT_INLINE Tensor write(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes);
+
+ private:
+  Tensor& target_;
+  const char* const name_;
+  SourceLine at_;
+  bool written_ = false;
+  TT_INLINE void begin(bool taped);
+};
 
 /// What autograd/ keeps with a Tensor.
 struct AutogradMeta {
@@ -874,12 +897,12 @@ class Tensor {
   template <std::integral N> Tensor& round_(N decimals, SourceLine at = here()) { return replace("round_", before_update(at, decimals).round(decimals, at), at); }
   template <class = void> Tensor& trunc_(SourceLine at = here());
   template <class = void> Tensor& sign_(SourceLine at = here());
-  template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return replace("pow_", before_update(at, o).pow(o, at), at); }
-  template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return replace("clamp_", before_update(at, low, high).clamp(low, high, at), at); }
+  template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "pow_", at, o).take(before_update(at, o).pow(o, at)); }
+  template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return detail::InPlace(*this, "clamp_", at, low, high).take(before_update(at, low, high).clamp(low, high, at)); }
   template <class L> Tensor& clamp_(const L& low, SourceLine at = here()) { return clamp_min_(low, at); }
-  template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return replace("clamp_min_", before_update(at, low).clamp_min(low, at), at); }
-  template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return replace("clamp_max_", before_update(at, high).clamp_max(high, at), at); }
-  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return replace("masked_fill_", before_update(at, mask, value).masked_fill(mask, value, at), at); }
+  template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return detail::InPlace(*this, "clamp_min_", at, low).take(before_update(at, low).clamp_min(low, at)); }
+  template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return detail::InPlace(*this, "clamp_max_", at, high).take(before_update(at, high).clamp_max(high, at)); }
+  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return detail::InPlace(*this, "masked_fill_", at, mask, value).take(before_update(at, mask, value).masked_fill(mask, value, at)); }
   template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return replace("masked_scatter_", before_update(at, mask, source).masked_scatter(mask, source, at), at); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return replace("scatter_", before_update(at, dim, index, src).scatter(dim, index, src, at), at); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, std::string_view reduce, SourceLine at = here()) { return replace("scatter_", before_update(at, src).scatter(dim, index, src, reduce, at), at); }
@@ -887,95 +910,96 @@ class Tensor {
   template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return replace("index_add_", before_update(at, dim, index, source).index_add(dim, index, source, at), at); }
   template <class A> requires std::is_arithmetic_v<A> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, A alpha, SourceLine at = here()) { return replace("index_add_", before_update(at, source).index_add(dim, index, source, alpha, at), at); }
   template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return replace("index_copy_", before_update(at, dim, index, source).index_copy(dim, index, source, at), at); }
-  template <class = void> Tensor& acos_(SourceLine at = here()) { return replace("acos_", before_update(at).acos(at), at); }
-  template <class = void> Tensor& acosh_(SourceLine at = here()) { return replace("acosh_", before_update(at).acosh(at), at); }
-  template <class = void> Tensor& asin_(SourceLine at = here()) { return replace("asin_", before_update(at).asin(at), at); }
-  template <class = void> Tensor& asinh_(SourceLine at = here()) { return replace("asinh_", before_update(at).asinh(at), at); }
-  template <class = void> Tensor& atan_(SourceLine at = here()) { return replace("atan_", before_update(at).atan(at), at); }
-  template <class = void> Tensor& atanh_(SourceLine at = here()) { return replace("atanh_", before_update(at).atanh(at), at); }
-  template <class = void> Tensor& cosh_(SourceLine at = here()) { return replace("cosh_", before_update(at).cosh(at), at); }
-  template <class = void> Tensor& sinh_(SourceLine at = here()) { return replace("sinh_", before_update(at).sinh(at), at); }
-  template <class = void> Tensor& deg2rad_(SourceLine at = here()) { return replace("deg2rad_", before_update(at).deg2rad(at), at); }
-  template <class = void> Tensor& rad2deg_(SourceLine at = here()) { return replace("rad2deg_", before_update(at).rad2deg(at), at); }
-  template <class = void> Tensor& digamma_(SourceLine at = here()) { return replace("digamma_", before_update(at).digamma(at), at); }
-  template <class = void> Tensor& lgamma_(SourceLine at = here()) { return replace("lgamma_", before_update(at).lgamma(at), at); }
-  template <class = void> Tensor& erfc_(SourceLine at = here()) { return replace("erfc_", before_update(at).erfc(at), at); }
-  template <class = void> Tensor& erfinv_(SourceLine at = here()) { return replace("erfinv_", before_update(at).erfinv(at), at); }
-  template <class = void> Tensor& frac_(SourceLine at = here()) { return replace("frac_", before_update(at).frac(at), at); }
-  template <class = void> Tensor& i0_(SourceLine at = here()) { return replace("i0_", before_update(at).i0(at), at); }
-  template <class = void> Tensor& log10_(SourceLine at = here()) { return replace("log10_", before_update(at).log10(at), at); }
-  template <class = void> Tensor& sinc_(SourceLine at = here()) { return replace("sinc_", before_update(at).sinc(at), at); }
-  template <class = void> Tensor& logit_(SourceLine at = here()) { return replace("logit_", before_update(at).logit(at), at); }
+  template <class = void> Tensor& acos_(SourceLine at = here()) { return detail::InPlace(*this, "acos_", at).take(before_update(at).acos(at)); }
+  template <class = void> Tensor& acosh_(SourceLine at = here()) { return detail::InPlace(*this, "acosh_", at).take(before_update(at).acosh(at)); }
+  template <class = void> Tensor& asin_(SourceLine at = here()) { return detail::InPlace(*this, "asin_", at).take(before_update(at).asin(at)); }
+  template <class = void> Tensor& asinh_(SourceLine at = here()) { return detail::InPlace(*this, "asinh_", at).take(before_update(at).asinh(at)); }
+  template <class = void> Tensor& atan_(SourceLine at = here()) { return detail::InPlace(*this, "atan_", at).take(before_update(at).atan(at)); }
+  template <class = void> Tensor& atanh_(SourceLine at = here()) { return detail::InPlace(*this, "atanh_", at).take(before_update(at).atanh(at)); }
+  template <class = void> Tensor& cosh_(SourceLine at = here()) { return detail::InPlace(*this, "cosh_", at).take(before_update(at).cosh(at)); }
+  template <class = void> Tensor& sinh_(SourceLine at = here()) { return detail::InPlace(*this, "sinh_", at).take(before_update(at).sinh(at)); }
+  template <class = void> Tensor& deg2rad_(SourceLine at = here()) { return detail::InPlace(*this, "deg2rad_", at).take(before_update(at).deg2rad(at)); }
+  template <class = void> Tensor& rad2deg_(SourceLine at = here()) { return detail::InPlace(*this, "rad2deg_", at).take(before_update(at).rad2deg(at)); }
+  template <class = void> Tensor& digamma_(SourceLine at = here()) { return detail::InPlace(*this, "digamma_", at).take(before_update(at).digamma(at)); }
+  template <class = void> Tensor& lgamma_(SourceLine at = here()) { return detail::InPlace(*this, "lgamma_", at).take(before_update(at).lgamma(at)); }
+  template <class = void> Tensor& erfc_(SourceLine at = here()) { return detail::InPlace(*this, "erfc_", at).take(before_update(at).erfc(at)); }
+  template <class = void> Tensor& erfinv_(SourceLine at = here()) { return detail::InPlace(*this, "erfinv_", at).take(before_update(at).erfinv(at)); }
+  template <class = void> Tensor& frac_(SourceLine at = here()) { return detail::InPlace(*this, "frac_", at).take(before_update(at).frac(at)); }
+  template <class = void> Tensor& i0_(SourceLine at = here()) { return detail::InPlace(*this, "i0_", at).take(before_update(at).i0(at)); }
+  template <class = void> Tensor& log10_(SourceLine at = here()) { return detail::InPlace(*this, "log10_", at).take(before_update(at).log10(at)); }
+  template <class = void> Tensor& sinc_(SourceLine at = here()) { return detail::InPlace(*this, "sinc_", at).take(before_update(at).sinc(at)); }
+  template <class = void> Tensor& logit_(SourceLine at = here()) { return detail::InPlace(*this, "logit_", at).take(before_update(at).logit(at)); }
   template <class = void> Tensor& logit_(double eps, SourceLine at = here()) { return replace("logit_", before_update(at).logit(eps, at), at); }
   template <class = void> Tensor& bitwise_not_(SourceLine at = here()) { return replace("bitwise_not_", before_update(at).bitwise_not(at), at); }
-  template <class = void> Tensor& absolute_(SourceLine at = here()) { return replace("absolute_", before_update(at).absolute(at), at); }
-  template <class = void> Tensor& arccos_(SourceLine at = here()) { return replace("arccos_", before_update(at).arccos(at), at); }
-  template <class = void> Tensor& arccosh_(SourceLine at = here()) { return replace("arccosh_", before_update(at).arccosh(at), at); }
-  template <class = void> Tensor& arcsin_(SourceLine at = here()) { return replace("arcsin_", before_update(at).arcsin(at), at); }
-  template <class = void> Tensor& arcsinh_(SourceLine at = here()) { return replace("arcsinh_", before_update(at).arcsinh(at), at); }
-  template <class = void> Tensor& arctan_(SourceLine at = here()) { return replace("arctan_", before_update(at).arctan(at), at); }
-  template <class = void> Tensor& arctanh_(SourceLine at = here()) { return replace("arctanh_", before_update(at).arctanh(at), at); }
-  template <class = void> Tensor& fix_(SourceLine at = here()) { return replace("fix_", before_update(at).fix(at), at); }
-  template <class = void> Tensor& negative_(SourceLine at = here()) { return replace("negative_", before_update(at).negative(at), at); }
-  template <class = void> Tensor& sgn_(SourceLine at = here()) { return replace("sgn_", before_update(at).sgn(at), at); }
-  template <class = void> Tensor& erf_(SourceLine at = here()) { return replace("erf_", before_update(at).erf(at), at); }
-  template <class = void> Tensor& exp2_(SourceLine at = here()) { return replace("exp2_", before_update(at).exp2(at), at); }
-  template <class = void> Tensor& expm1_(SourceLine at = here()) { return replace("expm1_", before_update(at).expm1(at), at); }
-  template <class = void> Tensor& log1p_(SourceLine at = here()) { return replace("log1p_", before_update(at).log1p(at), at); }
-  template <class = void> Tensor& log2_(SourceLine at = here()) { return replace("log2_", before_update(at).log2(at), at); }
-  template <class = void> Tensor& logical_not_(SourceLine at = here()) { return replace("logical_not_", before_update(at).logical_not(at), at); }
+  template <class = void> Tensor& absolute_(SourceLine at = here()) { return detail::InPlace(*this, "absolute_", at).take(before_update(at).absolute(at)); }
+  template <class = void> Tensor& arccos_(SourceLine at = here()) { return detail::InPlace(*this, "arccos_", at).take(before_update(at).arccos(at)); }
+  template <class = void> Tensor& arccosh_(SourceLine at = here()) { return detail::InPlace(*this, "arccosh_", at).take(before_update(at).arccosh(at)); }
+  template <class = void> Tensor& arcsin_(SourceLine at = here()) { return detail::InPlace(*this, "arcsin_", at).take(before_update(at).arcsin(at)); }
+  template <class = void> Tensor& arcsinh_(SourceLine at = here()) { return detail::InPlace(*this, "arcsinh_", at).take(before_update(at).arcsinh(at)); }
+  template <class = void> Tensor& arctan_(SourceLine at = here()) { return detail::InPlace(*this, "arctan_", at).take(before_update(at).arctan(at)); }
+  template <class = void> Tensor& arctanh_(SourceLine at = here()) { return detail::InPlace(*this, "arctanh_", at).take(before_update(at).arctanh(at)); }
+  template <class = void> Tensor& fix_(SourceLine at = here()) { return detail::InPlace(*this, "fix_", at).take(before_update(at).fix(at)); }
+  template <class = void> Tensor& negative_(SourceLine at = here()) { return detail::InPlace(*this, "negative_", at).take(before_update(at).negative(at)); }
+  template <class = void> Tensor& sgn_(SourceLine at = here()) { return detail::InPlace(*this, "sgn_", at).take(before_update(at).sgn(at)); }
+  template <class = void> Tensor& erf_(SourceLine at = here()) { return detail::InPlace(*this, "erf_", at).take(before_update(at).erf(at)); }
+  template <class = void> Tensor& exp2_(SourceLine at = here()) { return detail::InPlace(*this, "exp2_", at).take(before_update(at).exp2(at)); }
+  template <class = void> Tensor& expm1_(SourceLine at = here()) { return detail::InPlace(*this, "expm1_", at).take(before_update(at).expm1(at)); }
+  template <class = void> Tensor& log1p_(SourceLine at = here()) { return detail::InPlace(*this, "log1p_", at).take(before_update(at).log1p(at)); }
+  template <class = void> Tensor& log2_(SourceLine at = here()) { return detail::InPlace(*this, "log2_", at).take(before_update(at).log2(at)); }
+  template <class = void> Tensor& logical_not_(SourceLine at = here()) { return detail::InPlace(*this, "logical_not_", at).take(before_update(at).logical_not(at)); }
   template <class = void> Tensor& tril_(SizeArgument diagonal = 0, SourceLine at = here()) { return replace("tril_", before_update(at, diagonal).tril(diagonal, at), at); }
   template <class = void> Tensor& triu_(SizeArgument diagonal = 0, SourceLine at = here()) { return replace("triu_", before_update(at, diagonal).triu(diagonal, at), at); }
-  template <class B> Tensor& atan2_(const B& o, SourceLine at = here()) { return replace("atan2_", before_update(at, o).atan2(o, at), at); }
-  template <class B> Tensor& copysign_(const B& o, SourceLine at = here()) { return replace("copysign_", before_update(at, o).copysign(o, at), at); }
-  template <class B> Tensor& fmax_(const B& o, SourceLine at = here()) { return replace("fmax_", before_update(at, o).fmax(o, at), at); }
-  template <class B> Tensor& fmin_(const B& o, SourceLine at = here()) { return replace("fmin_", before_update(at, o).fmin(o, at), at); }
-  template <class B> Tensor& fmod_(const B& o, SourceLine at = here()) { return replace("fmod_", before_update(at, o).fmod(o, at), at); }
-  template <class B> Tensor& remainder_(const B& o, SourceLine at = here()) { return replace("remainder_", before_update(at, o).remainder(o, at), at); }
-  template <class B> Tensor& floor_divide_(const B& o, SourceLine at = here()) { return replace("floor_divide_", before_update(at, o).floor_divide(o, at), at); }
-  template <class B> Tensor& heaviside_(const B& o, SourceLine at = here()) { return replace("heaviside_", before_update(at, o).heaviside(o, at), at); }
-  template <class B> Tensor& hypot_(const B& o, SourceLine at = here()) { return replace("hypot_", before_update(at, o).hypot(o, at), at); }
-  template <class B> Tensor& ldexp_(const B& o, SourceLine at = here()) { return replace("ldexp_", before_update(at, o).ldexp(o, at), at); }
-  template <class B> Tensor& logaddexp_(const B& o, SourceLine at = here()) { return replace("logaddexp_", before_update(at, o).logaddexp(o, at), at); }
-  template <class B> Tensor& logaddexp2_(const B& o, SourceLine at = here()) { return replace("logaddexp2_", before_update(at, o).logaddexp2(o, at), at); }
+  template <class B> Tensor& atan2_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "atan2_", at, o).take(before_update(at, o).atan2(o, at)); }
+  template <class B> Tensor& copysign_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "copysign_", at, o).take(before_update(at, o).copysign(o, at)); }
+  template <class B> Tensor& fmax_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "fmax_", at, o).take(before_update(at, o).fmax(o, at)); }
+  template <class B> Tensor& fmin_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "fmin_", at, o).take(before_update(at, o).fmin(o, at)); }
+  template <class B> Tensor& fmod_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "fmod_", at, o).take(before_update(at, o).fmod(o, at)); }
+  template <class B> Tensor& remainder_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "remainder_", at, o).take(before_update(at, o).remainder(o, at)); }
+  template <class B> Tensor& floor_divide_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "floor_divide_", at, o).take(before_update(at, o).floor_divide(o, at)); }
+  template <class B> Tensor& heaviside_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "heaviside_", at, o).take(before_update(at, o).heaviside(o, at)); }
+  template <class B> Tensor& hypot_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "hypot_", at, o).take(before_update(at, o).hypot(o, at)); }
+  template <class B> Tensor& ldexp_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "ldexp_", at, o).take(before_update(at, o).ldexp(o, at)); }
+  template <class B> Tensor& logaddexp_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "logaddexp_", at, o).take(before_update(at, o).logaddexp(o, at)); }
+  template <class B> Tensor& logaddexp2_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "logaddexp2_", at, o).take(before_update(at, o).logaddexp2(o, at)); }
   template <class B> Tensor& nextafter_(const B& o, SourceLine at = here()) { return replace("nextafter_", before_update(at, o).nextafter(o, at), at); }
-  template <class B> Tensor& xlogy_(const B& o, SourceLine at = here()) { return replace("xlogy_", before_update(at, o).xlogy(o, at), at); }
-  template <class B> Tensor& logical_xor_(const B& o, SourceLine at = here()) { return replace("logical_xor_", before_update(at, o).logical_xor(o, at), at); }
-  template <class B> Tensor& bitwise_and_(const B& o, SourceLine at = here()) { return replace("bitwise_and_", before_update(at, o).bitwise_and(o, at), at); }
-  template <class B> Tensor& bitwise_or_(const B& o, SourceLine at = here()) { return replace("bitwise_or_", before_update(at, o).bitwise_or(o, at), at); }
-  template <class B> Tensor& bitwise_xor_(const B& o, SourceLine at = here()) { return replace("bitwise_xor_", before_update(at, o).bitwise_xor(o, at), at); }
-  template <class B> Tensor& arctan2_(const B& o, SourceLine at = here()) { return replace("arctan2_", before_update(at, o).arctan2(o, at), at); }
-  template <class B> Tensor& divide_(const B& o, SourceLine at = here()) { return replace("divide_", before_update(at, o).divide(o, at), at); }
-  template <class B> Tensor& greater_(const B& o, SourceLine at = here()) { return replace("greater_", before_update(at, o).greater(o, at), at); }
-  template <class B> Tensor& greater_equal_(const B& o, SourceLine at = here()) { return replace("greater_equal_", before_update(at, o).greater_equal(o, at), at); }
-  template <class B> Tensor& less_(const B& o, SourceLine at = here()) { return replace("less_", before_update(at, o).less(o, at), at); }
-  template <class B> Tensor& less_equal_(const B& o, SourceLine at = here()) { return replace("less_equal_", before_update(at, o).less_equal(o, at), at); }
-  template <class B> Tensor& multiply_(const B& o, SourceLine at = here()) { return replace("multiply_", before_update(at, o).multiply(o, at), at); }
-  template <class B> Tensor& not_equal_(const B& o, SourceLine at = here()) { return replace("not_equal_", before_update(at, o).not_equal(o, at), at); }
-  template <class B> Tensor& subtract_(const B& o, SourceLine at = here()) { return replace("subtract_", before_update(at, o).subtract(o, at), at); }
+  template <class B> Tensor& xlogy_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "xlogy_", at, o).take(before_update(at, o).xlogy(o, at)); }
+  template <class B> Tensor& float_power_(const B& o, SourceLine at = here()) { return replace("float_power_", before_update(at, o).float_power(o, at), at); }
+  template <class B> Tensor& logical_xor_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "logical_xor_", at, o).take(before_update(at, o).logical_xor(o, at)); }
+  template <class B> Tensor& bitwise_and_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "bitwise_and_", at, o).take(before_update(at, o).bitwise_and(o, at)); }
+  template <class B> Tensor& bitwise_or_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "bitwise_or_", at, o).take(before_update(at, o).bitwise_or(o, at)); }
+  template <class B> Tensor& bitwise_xor_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "bitwise_xor_", at, o).take(before_update(at, o).bitwise_xor(o, at)); }
+  template <class B> Tensor& arctan2_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "arctan2_", at, o).take(before_update(at, o).arctan2(o, at)); }
+  template <class B> Tensor& divide_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "divide_", at, o).take(before_update(at, o).divide(o, at)); }
+  template <class B> Tensor& greater_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "greater_", at, o).take(before_update(at, o).greater(o, at)); }
+  template <class B> Tensor& greater_equal_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "greater_equal_", at, o).take(before_update(at, o).greater_equal(o, at)); }
+  template <class B> Tensor& less_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "less_", at, o).take(before_update(at, o).less(o, at)); }
+  template <class B> Tensor& less_equal_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "less_equal_", at, o).take(before_update(at, o).less_equal(o, at)); }
+  template <class B> Tensor& multiply_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "multiply_", at, o).take(before_update(at, o).multiply(o, at)); }
+  template <class B> Tensor& not_equal_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "not_equal_", at, o).take(before_update(at, o).not_equal(o, at)); }
+  template <class B> Tensor& subtract_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "subtract_", at, o).take(before_update(at, o).subtract(o, at)); }
   template <class B, class A> requires std::is_arithmetic_v<A> Tensor& subtract_(const B& o, A alpha, SourceLine at = here()) { return replace("subtract_", before_update(at, o).subtract(o, alpha, at), at); }
   template <class B> Tensor& div_(const B& o, std::string_view rounding_mode, SourceLine at = here()) { return replace("div_", before_update(at, o).div(o, rounding_mode, at), at); }
   template <class B> Tensor& divide_(const B& o, std::string_view rounding_mode, SourceLine at = here()) { return replace("divide_", before_update(at, o).div(o, rounding_mode, at), at); }
-  template <class B> Tensor& true_divide_(const B& o, SourceLine at = here()) { return replace("true_divide_", before_update(at, o).true_divide(o, at), at); }
+  template <class B> Tensor& true_divide_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "true_divide_", at, o).take(before_update(at, o).true_divide(o, at)); }
   template <class B> Tensor& bitwise_left_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_left_shift_", before_update(at, o).bitwise_left_shift(o, at), at); }
   template <class B> Tensor& bitwise_right_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_right_shift_", before_update(at, o).bitwise_right_shift(o, at), at); }
-  template <class B> Tensor& lt_(const B& o, SourceLine at = here()) { return replace("lt_", before_update(at, o).lt(o, at), at); }
-  template <class B> Tensor& le_(const B& o, SourceLine at = here()) { return replace("le_", before_update(at, o).le(o, at), at); }
-  template <class B> Tensor& gt_(const B& o, SourceLine at = here()) { return replace("gt_", before_update(at, o).gt(o, at), at); }
-  template <class B> Tensor& ge_(const B& o, SourceLine at = here()) { return replace("ge_", before_update(at, o).ge(o, at), at); }
-  template <class B> Tensor& eq_(const B& o, SourceLine at = here()) { return replace("eq_", before_update(at, o).eq(o, at), at); }
-  template <class B> Tensor& ne_(const B& o, SourceLine at = here()) { return replace("ne_", before_update(at, o).ne(o, at), at); }
-  template <class B> Tensor& logical_and_(const B& o, SourceLine at = here()) { return replace("logical_and_", before_update(at, o).logical_and(o, at), at); }
-  template <class B> Tensor& logical_or_(const B& o, SourceLine at = here()) { return replace("logical_or_", before_update(at, o).logical_or(o, at), at); }
+  template <class B> Tensor& lt_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "lt_", at, o).take(before_update(at, o).lt(o, at)); }
+  template <class B> Tensor& le_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "le_", at, o).take(before_update(at, o).le(o, at)); }
+  template <class B> Tensor& gt_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "gt_", at, o).take(before_update(at, o).gt(o, at)); }
+  template <class B> Tensor& ge_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "ge_", at, o).take(before_update(at, o).ge(o, at)); }
+  template <class B> Tensor& eq_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "eq_", at, o).take(before_update(at, o).eq(o, at)); }
+  template <class B> Tensor& ne_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "ne_", at, o).take(before_update(at, o).ne(o, at)); }
+  template <class B> Tensor& logical_and_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "logical_and_", at, o).take(before_update(at, o).logical_and(o, at)); }
+  template <class B> Tensor& logical_or_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "logical_or_", at, o).take(before_update(at, o).logical_or(o, at)); }
   template <class = void> Tensor& gcd_(const Tensor& o, SourceLine at = here()) { return replace("gcd_", before_update(at, o).gcd(o, at), at); }
   template <class = void> Tensor& lcm_(const Tensor& o, SourceLine at = here()) { return replace("lcm_", before_update(at, o).lcm(o, at), at); }
   template <class = void> Tensor& igamma_(const Tensor& o, SourceLine at = here()) { return replace("igamma_", before_update(at, o).igamma(o, at), at); }
   template <class = void> Tensor& igammac_(const Tensor& o, SourceLine at = here()) { return replace("igammac_", before_update(at, o).igammac(o, at), at); }
-  template <class W> Tensor& lerp_(const Tensor& end, const W& weight, SourceLine at = here()) { return replace("lerp_", before_update(at, end, weight).lerp(end, weight, at), at); }
-  template <class V = int> Tensor& addcmul_(const Tensor& a, const Tensor& b, V value = 1, SourceLine at = here()) { return replace("addcmul_", before_update(at, a, b, value).addcmul(a, b, value, at), at); }
-  template <class = void> Tensor& addcdiv_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return replace("addcdiv_", before_update(at, a, b, value).addcdiv(a, b, value, at), at); }
-  template <class L, class H> Tensor& clip_(const L& low, const H& high, SourceLine at = here()) { return replace("clip_", before_update(at, low, high).clip(low, high, at), at); }
-  template <class L> Tensor& clip_(const L& low, SourceLine at = here()) { return replace("clip_", before_update(at, low).clip(low, at), at); }
+  template <class W> Tensor& lerp_(const Tensor& end, const W& weight, SourceLine at = here()) { return detail::InPlace(*this, "lerp_", at, end, weight).take(before_update(at, end, weight).lerp(end, weight, at)); }
+  template <class V = int> Tensor& addcmul_(const Tensor& a, const Tensor& b, V value = 1, SourceLine at = here()) { return detail::InPlace(*this, "addcmul_", at, a, b, value).take(before_update(at, a, b, value).addcmul(a, b, value, at)); }
+  template <class = void> Tensor& addcdiv_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return detail::InPlace(*this, "addcdiv_", at, a, b, value).take(before_update(at, a, b, value).addcdiv(a, b, value, at)); }
+  template <class L, class H> Tensor& clip_(const L& low, const H& high, SourceLine at = here()) { return detail::InPlace(*this, "clip_", at, low, high).take(before_update(at, low, high).clip(low, high, at)); }
+  template <class L> Tensor& clip_(const L& low, SourceLine at = here()) { return detail::InPlace(*this, "clip_", at, low).take(before_update(at, low).clip(low, at)); }
   template <class = void> Tensor& nan_to_num_(double nan = 0, SourceLine at = here()) { return replace("nan_to_num_", before_update(at, nan).nan_to_num(nan, at), at); }
   template <class = void> Tensor& nan_to_num_(double nan, double posinf, SourceLine at = here()) { return replace("nan_to_num_", before_update(at).nan_to_num(nan, posinf, at), at); }
   template <class = void> Tensor& nan_to_num_(double nan, double posinf, double neginf, SourceLine at = here()) { return replace("nan_to_num_", before_update(at, nan, posinf, neginf).nan_to_num(nan, posinf, neginf, at), at); }
@@ -1066,6 +1090,7 @@ class Tensor {
   }
 
  private:
+  friend class detail::InPlace;
   detail::TensorImpl* impl_ = nullptr;
 
   TT_INLINE int checked_axis(int axis, const char* op, SourceLine at) const;

@@ -296,6 +296,7 @@ struct DispatchState {
   KeySet include, exclude;
   bool grad_enabled = true, inference = false;
   std::uint64_t capture = 0;  ///< the number of the capture that runs
+  detail::InPlace* in_place = nullptr;  ///< the method whose elementwise op comes next
   static DispatchState& of_this_thread() {
     thread_local DispatchState state;
     return state;

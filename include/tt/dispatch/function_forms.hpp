@@ -67,6 +67,11 @@ template <std::integral N>
 Tensor bitwise_left_shift(N x, const Tensor& other, SourceLine at = here()) { return bitwise_left_shift(detail::TensorOperand(x).beside(other), other, at); }
 template <std::integral N>
 Tensor bitwise_right_shift(N x, const Tensor& other, SourceLine at = here()) { return bitwise_right_shift(detail::TensorOperand(x).beside(other), other, at); }
+/// Shifts of bits: of Tensors of integers, by Tensors or numbers.
+template <std::same_as<Tensor> T>
+Tensor operator<<(const T& x, const detail::TensorOperand& places) { return bitwise_left_shift(x, places, places.where); }
+template <std::same_as<Tensor> T>
+Tensor operator>>(const T& x, const detail::TensorOperand& places) { return bitwise_right_shift(x, places, places.where); }
 /// Where it is other than 0: places along each axis.
 template <class = void>
 TensorList where(const Tensor& condition, SourceLine at = here()) { return unbind(nonzero(condition.dim() ? condition : condition.reshape({1}, at), at), 1, at); }

@@ -77,6 +77,15 @@ TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* o
 /// target = op(operands), elementwise, of which the tape sees nothing and no capture: written where it lies if the kernel can. `name` is what errors call it.
 TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const TensorOperand* operand, int count, const Attributes& attributes, const char* name,
                                     SourceLine at);
+template <class... A>
+InPlace::InPlace(Tensor& target, const char* name, SourceLine at, const A&... others) : target_(target), name_(name), at_(at) {
+  const auto taped = [&](const auto& o) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(o)>, Tensor>) return !o.defined() || change_is_taped(target, &o);
+    else return false;
+  };
+  begin((taped(target) || ... || taped(others)));
+}
+
 /// target = op(target, operand), in place.
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at);
 /// The same of an op of one operand, if `operand` is null. Dense elements are written where they lie.

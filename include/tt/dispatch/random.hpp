@@ -278,21 +278,35 @@ template <class> Tensor& Tensor::bernoulli_(double p, Generator& g, SourceLine a
 }
 template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return bernoulli_(p, default_generator(), at); }
 
-/// The whole numbers below n in an order of chance.
+namespace detail {
+/// The whole numbers below n, shuffled by n uniform numbers (n,) of f64: exchanges from the end on (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm P).
 template <class = void>
-Tensor randperm(std::int64_t n, Generator& g = default_generator(), SourceLine at = here()) {
-  if (n < 0) TT_THROW(Error(Text("tt::randperm: n is negative: ") << n << "." << at));
-  Tensor r = arange(n);
-  const Tensor u = rand({n}, g.next_seed("randperm", at), {.dtype = DType::f64}, at);
-  auto* const p = r.template data_ptr<std::int64_t>(at);
-  const auto* const drawn = u.template data_ptr<double>(at);
-  const auto other = [drawn](std::int64_t k) { return static_cast<std::int64_t>(drawn[k] * static_cast<double>(k + 1)); };
-  constexpr std::int64_t ahead = 24;  // so many exchanges ahead memory is fetched
-  for (std::int64_t k = n - 1; k > 0; --k) {
-    if (k > ahead) __builtin_prefetch(p + other(k - ahead), 1);
-    std::swap(p[k], p[other(k)]);
+struct Shuffled {
+  struct Options {};
+  static constexpr OpInfo info{.name = "_shuffled", .arguments = "drawn"};
+  static Sym like(const Sym& drawn, const Options&) { return {drawn.graph, drawn.graph->constant(DType::i64, 0, drawn.shape())}; }
+  static void kernel(Call& c, const Options&) {
+    const std::int64_t n = c[0].impl().numel;
+    c.result[0] = Tensor(DType::i64, c[0].impl().shape, c[0].device());
+    if (c[0].is_meta()) return;
+    const Tensor u = c[0].contiguous();
+    auto* const p = c.result[0].data_ptr<std::int64_t>();
+    const auto* const drawn = u.data_ptr<double>();
+    for (std::int64_t k = 0; k < n; ++k) p[k] = k;
+    const auto other = [drawn](std::int64_t k) { return static_cast<std::int64_t>(drawn[k] * static_cast<double>(k + 1)); };
+    constexpr std::int64_t ahead = 24;  // so many exchanges ahead memory is fetched
+    for (std::int64_t k = n - 1; k > 0; --k) {
+      if (k > ahead) __builtin_prefetch(p + other(k - ahead), 1);
+      std::swap(p[k], p[other(k)]);
+    }
   }
-  return r;
+};
+}  // namespace detail
+/// The whole numbers below n in a random order: (n,) of i64. Throws Error where n is negative.
+template <class = void>
+Tensor randperm(SizeArgument n, Generator& g = default_generator(), SourceLine at = here()) {
+  if (n.size < 0) TT_THROW(Error(Text("tt::randperm: n is negative: ") << n.size.value() << "." << at));
+  return call_with<detail::Shuffled<>>(at, {}, rand({n.size}, g, {.dtype = DType::f64}, at));
 }
 namespace detail {
 /// Of so many rows of n numbers, side by side. The first row of which one is negative, infinite or NaN, or -1.
@@ -309,6 +323,52 @@ int running_sums(const double* from, std::int64_t n, double* to) {
     if (least[r] < 0 || all[r] - all[r] != 0) return r;
   return -1;
 }
+/// Columns of rows of weights (m, n), one for each uniform number of (m, num_samples), with chances as the weights.
+template <class = void>
+struct DrawnColumns {
+  struct Options {
+    bool replacement = false;
+  };
+  static constexpr OpInfo info{.name = "_drawn_columns", .arguments = "input, drawn"};
+  static Sym like(const Sym&, const Sym& drawn, const Options&) { return {drawn.graph, drawn.graph->constant(DType::i64, 0, drawn.shape())}; }
+  static void kernel(Call& c, const Options& o) {
+    c.result[0] = Tensor(DType::i64, c[1].impl().shape, c[1].device());
+    if (c[1].is_meta()) return;
+    const Tensor given = c[0].contiguous(), u = c[1].contiguous();
+    const Tensor w = o.replacement ? given : given.clone();  // drawn ones have no weight any more
+    const std::int64_t rows = w.size(0), n = w.size(1), num_samples = u.size(1);
+    double* const weight = w.template data_ptr<double>();
+    const double* const drawn = u.template data_ptr<double>();
+    auto* const to = c.result[0].data_ptr<std::int64_t>();
+    constexpr std::int64_t together = 4;  // rows, whose sums do not wait for each other
+    in_ranges(rows, n * (o.replacement ? 4 : num_samples), [&](std::int64_t first, std::int64_t end) {
+      std::vector<double> room(static_cast<std::size_t>(together * n));
+      double* const sums = room.data();
+      const auto sum = [&](std::int64_t row, bool several) {
+        const double* const from = weight + row * n;
+        if (const int wrong = several ? running_sums<together>(from, n, sums) : running_sums<1>(from, n, sums); wrong >= 0)
+          TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN, or their sum is infinite, in row ") << row + wrong << "." << c.at));
+      };
+      const auto draw = [&](std::int64_t row, std::int64_t k, const double* its) {
+        const double all = n > 0 ? its[n - 1] : 0;
+        if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << row << "." << c.at));
+        std::int64_t chosen = std::upper_bound(its, its + n, drawn[row * num_samples + k] * all) - its;
+        if (chosen == n) chosen = std::lower_bound(its, its + n, all) - its;  // the last that has a weight
+        to[row * num_samples + k] = chosen;
+        if (!o.replacement) weight[row * n + chosen] = 0;
+      };
+      for (std::int64_t row = first; row < end;) {
+        const bool several = o.replacement && end - row >= together;
+        const std::int64_t count = several ? together : 1;
+        for (std::int64_t k = 0; k < num_samples; ++k) {
+          if (k == 0 || !o.replacement) sum(row, several);
+          for (std::int64_t j = 0; j < count; ++j) draw(row + j, k, sums + j * n);
+        }
+        row += count;
+      }
+    });
+  }
+};
 }  // namespace detail
 /// Places in rows of weights, drawn with chances as the weights: (n,) or (m, n) to (num_samples,) or (m, num_samples) of i64. Computed on the host.
 template <class = void>
@@ -316,70 +376,55 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
   const int rank = weights.dim();
   if (rank < 1 || rank > 2 || !is_floating(weights.dtype()) || num_samples < 1)
     TT_THROW(Error(Text("tt::multinomial: ") << num_samples << " of weights " << name(weights.dtype()) << ' ' << weights.shape() << ". A vector or a matrix of floating numbers?" << at));
-  const Tensor given = weights.detach().cpu(at).to(DType::f64, at).reshape({rank == 2 ? weights.size(0, at) : Size(1), weights.size(-1, at)}, at).contiguous(at);
-  const Tensor w = replacement ? given : given.clone(at);  // what was drawn has no weight any more
-  const std::int64_t rows = w.size(0), n = w.size(1);
-  const Tensor u = rand({rows, num_samples}, g.next_seed("multinomial", at), {.dtype = DType::f64}, at);
-  Tensor r = zeros({rows, num_samples}, {.dtype = DType::i64}, at);
-  double* const weight = w.template data_ptr<double>(at);
-  const double* const drawn = u.template data_ptr<double>(at);
-  auto* const to = r.template data_ptr<std::int64_t>(at);
-  constexpr std::int64_t together = 4;  // rows, whose sums do not wait for each other
-  detail::in_ranges(rows, n * (replacement ? 4 : num_samples), [&](std::int64_t first, std::int64_t end) {
-    std::vector<double> room(static_cast<std::size_t>(together * n));
-    double* const sums = room.data();
-    const auto sum = [&](std::int64_t row, bool several) {
-      const double* const from = weight + row * n;
-      if (const int wrong = several ? detail::running_sums<together>(from, n, sums) : detail::running_sums<1>(from, n, sums); wrong >= 0)
-        TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN, or their sum is infinite, in row ") << row + wrong << "." << at));
-    };
-    const auto draw = [&](std::int64_t row, std::int64_t k, const double* its) {
-      const double all = n > 0 ? its[n - 1] : 0;
-      if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << row << "." << at));
-      std::int64_t chosen = std::upper_bound(its, its + n, drawn[row * num_samples + k] * all) - its;
-      if (chosen == n) chosen = std::lower_bound(its, its + n, all) - its;  // the last that has a weight
-      to[row * num_samples + k] = chosen;
-      if (!replacement) weight[row * n + chosen] = 0;
-    };
-    for (std::int64_t row = first; row < end;) {
-      const bool several = replacement && end - row >= together;
-      const std::int64_t count = several ? together : 1;
-      for (std::int64_t k = 0; k < num_samples; ++k) {
-        if (k == 0 || !replacement) sum(row, several);
-        for (std::int64_t j = 0; j < count; ++j) draw(row + j, k, sums + j * n);
-      }
-      row += count;
-    }
-  });
+  const Tensor w = weights.detach().cpu(at).to(DType::f64, at).reshape({rank == 2 ? weights.size(0, at) : Size(1), weights.size(-1, at)}, at);
+  const Tensor r = call_with<detail::DrawnColumns<>>(at, {replacement}, w, rand({w.size(0, at), num_samples}, g, {.dtype = DType::f64}, at));
   return (rank == 2 ? r : r.reshape({num_samples}, at)).to(weights.device(), false, at);
 }
-/// How many events there are, where so many are expected. Computed on the host.
+namespace detail {
+/// Poisson variates of rates, each of a sequence of its own that begins with a uniform number.
 template <class = void>
-Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLine at = here()) {
-  detail::need_floating("poisson", rate, at);
-  Tensor r = rate.detach().cpu(at).to(DType::f64, at).clone(at);
-  const std::int64_t n = r.numel();
-  const Tensor seeds = rand({n}, g.next_seed("poisson", at), {.dtype = DType::f64}, at);
-  for (std::int64_t k = 0; k < n; ++k) {  // each has a sequence of its own, which begins with its seed
-    double& v = r.template data_ptr<double>(at)[k];
-    if (!(v >= 0)) TT_THROW(Error(Text("tt::poisson: a rate is negative or NaN.") << at));
-    std::uint64_t state = static_cast<std::uint64_t>(seeds.template data_ptr<double>(at)[k] * 0x1p53);
-    const auto uniform = [&] {
+struct PoissonCounts {
+  struct Options {};
+  static constexpr OpInfo info{.name = "_poisson_counts", .arguments = "rate, drawn"};
+  static Sym like(const Sym& rate, const Sym&, const Options&) { return rate; }
+  static void kernel(Call& c, const Options&) {
+    c.result[0] = Tensor(DType::f64, c[0].impl().shape, c[0].device());
+    if (c[0].is_meta()) return;
+    const Tensor rates = c[0].contiguous(), seeds = c[1].contiguous();
+    for (std::int64_t k = 0; k < rates.numel(); ++k) {
+      const double rate = rates.data_ptr<double>()[k];
+      if (!(rate >= 0)) TT_THROW(Error(Text("tt::poisson: a rate is negative or NaN.") << c.at));
+      c.result[0].data_ptr<double>()[k] = count(rate, static_cast<std::uint64_t>(seeds.data_ptr<double>()[k] * 0x1p53));
+    }
+  }
+
+ private:
+  /// Products of uniform numbers until they are below e^-rate (Knuth, 3.4.1).
+  static double count(double rate, std::uint64_t state) {
+    const auto uniform = [&] {  // splitmix64
       state += 0x9e3779b97f4a7c15u;
       std::uint64_t z = state;
       z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
       z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
       return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
     };
-    double count = 0;
-    for (double rest = v; rest > 0; rest -= 500) {  // a sum of smaller ones, whose e^-rate does not vanish
+    double events = 0;
+    for (double rest = rate; rest > 0; rest -= 500) {  // a sum of smaller ones, whose e^-rate does not vanish
       const double limit = __builtin_exp(-(rest < 500 ? rest : 500));
       double product = uniform();
-      while (product > limit) count += 1, product *= uniform();
+      while (product > limit) events += 1, product *= uniform();
     }
-    v = count;
+    return events;
   }
-  return r.to(rate.dtype(), at).to(rate.device(), false, at);
+};
+}  // namespace detail
+/// Numbers of events with these rates, of the shape and dtype of `rate`. Computed on the host. Throws Error where a rate is negative or NaN.
+template <class = void>
+Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLine at = here()) {
+  detail::need_floating("poisson", rate, at);
+  const Tensor rates = rate.detach().cpu(at).to(DType::f64, at);
+  const Tensor drawn = rand({rates.numel(at)}, g, {.dtype = DType::f64}, at).reshape(rates.shape(at), at);
+  return call_with<detail::PoissonCounts<>>(at, {}, rates, drawn).to(rate.dtype(), at).to(rate.device(), false, at);
 }
 
 // ---- the same with numbers in place of Tensors, and as methods

@@ -261,11 +261,12 @@ class Linearized {
 };
 }  // namespace detail
 
-/// The pair of f(primals...) and of its derivative there, a function of tangents (torch.func.linearize): for many tangents, f runs once.
+/// The pair of f(primals...) and of its derivative there, a function of tangents (torch.func.linearize). However many tangents there are, f runs here only, twice: for the value, and
+/// on the tape, which the tangents go over.
 template <class F, class... A>
   requires detail::at_run_time<A...>
 auto linearize(const F& f, const A&... primals) {
-  detail::Linearized<F, A...> map(f, here(), primals...);
+  detail::Linearized<F, A...> map(f, {}, primals...);  // primals, of any number, leave no place for the caller's line
   auto value = map.value();
   return std::pair(std::move(value), std::move(map));
 }
