@@ -1,5 +1,5 @@
-// The optional compiled build: sort, scan and runs on the CPU by Thrust's sequential system, where Thrust's headers
-// are found; those for CUDA are in algorithms.cu.
+// The optional compiled build: sort, scan and runs on the CPU by Thrust's sequential system, if Thrust's headers are found; those for
+// CUDA are in algorithms.cu.
 #include "tt/backends/algorithms.hpp"
 
 #if __has_include(<thrust/version.h>)

@@ -1,4 +1,4 @@
-// The compiled build of dispatch/, but for eager.hpp: what Tensors do besides elementwise ops and reductions.
+// The compiled build of dispatch/, except eager.hpp: the functions of Tensors besides elementwise ops and reductions.
 #define TT_BUILD TT_PART_dispatch
 #include "tt/autograd/history.hpp"  // Tensor::requires_grad
 #include "tt/dispatch/boxed.hpp"

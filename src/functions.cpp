@@ -1,4 +1,4 @@
-// The compiled build of dispatch/functions.hpp: functions made of operators, and their names.
+// The compiled build of dispatch/functions.hpp: functions composed of operators, and their names.
 #define TT_BUILD TT_PART_functions
 #include "tt/autograd/history.hpp"  // Tensor::requires_grad
 #include "tt/dispatch/algorithms.hpp"

@@ -1,7 +1,7 @@
-// A further table of tile kernels for tt::compiled, of the instruction set whose flags this file is given; a program takes it on a
-// processor that has them (backends/cpu/tile_kernels_inl.hpp). With it are given: TT_COMPILED, TT_TILE_KERNELS, the
-// name of the function to define, and TT_HAS_FMA as in the rest of the library: all of a program rounds alike. Without
-// TT_TILE_KERNELS there is nothing in it, so that all of src/ can be compiled by one command.
+// A further table of tile kernels for tt::compiled, for the instruction set of this file's compiler flags; a program uses it on a
+// processor that supports them (backends/cpu/tile_kernels_inl.hpp). Also needs the macros TT_COMPILED, TT_TILE_KERNELS (the
+// name of the function to define), and TT_HAS_FMA as in the rest of the library, so that all of a program rounds alike. Without
+// TT_TILE_KERNELS the file is empty, so that all of src/ can be compiled by one command.
 #if defined(TT_TILE_KERNELS)
 #include "tt/backends/cpu/tile_kernels_inl.hpp"
 

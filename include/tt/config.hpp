@@ -22,8 +22,8 @@
 #define TT_MAX_STATIC_NODES 600
 #endif
 
-// Between TT_DEBUG_BEGIN and TT_DEBUG_END stands what is laid out otherwise with TT_DEBUG: it gets other names
-// then, so that files of the two kinds do not link by mistake.
+// Types whose layout depends on TT_DEBUG stand between TT_DEBUG_BEGIN and TT_DEBUG_END: with TT_DEBUG their names
+// differ, so that files of the two kinds do not link by mistake.
 #ifndef TT_DEBUG
 #define TT_DEBUG 0
 #endif
@@ -35,25 +35,24 @@
 #define TT_DEBUG_END
 #endif
 
-// On a parameter that the result refers to: clang warns when that outlives it.
+// On a parameter that the result refers to: clang warns when the result outlives the argument.
 #if defined(__clang__)
 #define TT_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
 #define TT_LIFETIMEBOUND
 #endif
 
-// Op bodies must melt into the kernel around them, also in a debug build.
+// Op bodies must be inlined into the kernel around them, also in a debug build.
 #define TT_ALWAYS_INLINE inline __attribute__((always_inline))
-// What a device runs is constexpr (nvcc --expt-relaxed-constexpr) or says so. Not all that is inline may:
-// nvcc 13 takes no function of SIMD registers for one of a device.
+// A function that a device runs is constexpr (nvcc --expt-relaxed-constexpr) or TT_HOST_DEVICE. Not every inline
+// function may be: nvcc 13 accepts no function of SIMD registers as a device function.
 #if defined(__CUDACC__)
 #define TT_HOST_DEVICE __host__ __device__
 #else
 #define TT_HOST_DEVICE
 #endif
-// What a static kernel is made of. g++ copies a body once for every level of always_inline; with
-// plain inline below one function that is flattened the same code takes 40 % of the time. clang
-// flattens one level only.
+// For the functions that a static kernel calls. g++ copies a body once for every level of always_inline; with plain
+// inline below one flattened function the same code takes 40 % of the time. clang flattens one level only.
 #if defined(__clang__)
 #define TT_KERNEL_INLINE TT_ALWAYS_INLINE
 #define TT_NOINLINE __attribute__((noinline))
@@ -70,7 +69,7 @@
 #endif
 #endif
 
-// Does a sanitizer watch where memory ends?
+// Does a sanitizer check accesses beyond the ends of memory?
 #if defined(__SANITIZE_ADDRESS__)
 #define TT_SANITIZES_ADDRESSES 1
 #elif defined(__has_feature)
@@ -82,10 +81,10 @@
 #define TT_SANITIZES_ADDRESSES 0
 #endif
 
-// Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: clang contracts nothing to fma in there but what says
-// `fma`. g++ contracts by default, across functions too: there each product and quotient says that it was rounded
-// (ops/carrier.hpp), and kernels need no flags of their own, under which they could not become part of their callers.
-// nvcc hands g++'s pragmas on, and is not to warn of each.
+// Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: there clang contracts nothing to fma; only an explicit
+// `fma` is one. g++ contracts by default, across functions too; for g++ each product and quotient is marked as rounded
+// (ops/carrier.hpp), so that kernels need no compiler flags of their own, with which they could not be inlined into
+// their callers. nvcc passes g++'s pragmas on; its warning for each is switched off.
 #if defined(__clang__)
 #define TT_KERNELS_BEGIN _Pragma("float_control(push)") _Pragma("clang fp contract(off)")
 #define TT_KERNELS_END _Pragma("float_control(pop)")
@@ -97,8 +96,8 @@
 #define TT_KERNELS_END
 #endif
 
-// The multiply-add mode of the program: hardware fma, or two roundings. Given where a file is compiled for a processor
-// that the program only may meet (src/tile_kernels.cpp).
+// The multiply-add mode of the program: hardware fma, or two roundings. Given explicitly where a file is compiled for a
+// processor that the program may or may not run on (src/tile_kernels.cpp).
 #if !defined(TT_HAS_FMA)
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define TT_HAS_FMA 1
@@ -145,9 +144,9 @@
 #define TT_AVX512 0
 #endif
 
-// Functions of the optional compiled build: declared in the header, defined once. src/ has a file for each part, which sets
-// TT_BUILD to it; what a header defines for one stands in `#if TT_DEFINES(jit)`, which is true in every file without
-// the compiled build.
+// Functions of the optional compiled build: declared in the header, defined once. src/ has a file for each part, which
+// sets TT_BUILD to the part; the definitions that a header has for a part stand in `#if TT_DEFINES(jit)`, which is true
+// in every file without the compiled build.
 #define TT_PART_core 1
 #define TT_PART_graph 2
 #define TT_PART_backends 3
@@ -170,7 +169,7 @@
 #define TT_INLINE
 #define TT_DEFINES(part) 0
 #endif
-// Functions that few programs call: without the compiled build templates, so that what does not call them compiles none of them.
+// Functions that few programs call: templates without the compiled build, so that a program that does not call them does not compile them.
 //   TT_LAZY Tensor prod(const Tensor& x);        and behind TT_DEFINES:   TT_LAZY_DEFINITION Tensor prod(const Tensor& x) { ... }
 #if !defined(TT_COMPILED)
 #define TT_LAZY template <class = void>
@@ -179,7 +178,7 @@
 #define TT_LAZY
 #define TT_LAZY_DEFINITION
 #endif
-// It has the kernels of all ops, other files have those of the ops that they use.
+// The compiled build has the kernels of all ops, other files have those of the ops that they use.
 #if (defined(TT_COMPILED) && TT_DEFINES(cpu)) || defined(TT_TILE_KERNELS)
 #define TT_ALL_KERNELS 1
 #else

@@ -1,8 +1,8 @@
-// A program of the library's own build (cmake/tt_library_kernels.cmake): it runs what networks and losses are made of op by op, with gradients, and writes
-// the kernels of those programs as C, for tt::compiled to bring with it (backends/cpu/library_kernels.hpp).
-//   tt_compiled_emitter FOLDER FILES own avx2 avx512      FOLDER/own_0.c and so on: the same kernels in so many files, under names of each instruction set;
-//                                                         FOLDER/tables.cpp: those of each op
-// A call that is not here runs through the interpreter, with the same bits: a line in `rows` or `losses` is all that it takes, and 5 KB.
+// A program of the library's own build (cmake/tt_library_kernels.cmake): it runs the ops of networks and losses one by one, with gradients,
+// and writes the kernels of their programs as C, to be compiled into tt::compiled (backends/cpu/library_kernels.hpp).
+//   tt_compiled_emitter FOLDER FILES own avx2 avx512      FOLDER/own_0.c and so on: the same kernels in FILES files, under names of each
+//                                                         instruction set; FOLDER/tables.cpp: the tables of each op
+// A call that is not run here uses the interpreter, with the same bits: to add it costs a line in `rows` or `losses`, and 5 KB.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ void run_forward(const Tensors& given, const Call& call) {
   const tt::NoGrad off;
   call(given);
 }
-/// And with gradients of all arguments, and of the first: for an adjoint of its own shape, and for one that is repeated.
+/// Also with gradients of all arguments, and of the first one: for an adjoint of the result's shape, and for repeated ones.
 void run(const Tensors& given, const Call& call) {
   run_forward(given, call);
   for (std::size_t leaves : {given.size(), std::size_t{1}}) {
@@ -60,11 +60,11 @@ void elementwise(const Tensor& x) {
   try {
     if (tt::is_narrow(x.dtype())) run_forward(given, call);
     else run(given, call);
-  } catch (const tt::Error&) {  // another name, or further arguments
+  } catch (const tt::Error&) {  // has another name, or needs further arguments
   }
 }
 
-/// What has no struct, of numbers that are stored narrow: the others have loops of their own.
+/// Ops without a struct, on narrow dtypes: for other dtypes they have loops of their own.
 void arithmetic(const Tensor& x) {
   for (const char* op : {"add", "sub", "mul", "div", "maximum", "minimum"}) {
     run_forward({x, x}, [&](const Tensors& t) { return tt::call(op, {t[0], t[1]}); });
@@ -102,7 +102,7 @@ void rows(const Tensor& x, std::initializer_list<double> epsilons) {
   if (x.size(0) > 1) run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], {}, {}, t[1], t[2], true); });
   run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], bias, weight, t[1], t[2], false); });
 }
-/// Of all elements, and along each axis: the greatest, the least, their places; is one other than 0, are all?
+/// Over all elements, and along each axis: the greatest, the least, their indices; any, all.
 void extremes(const Tensor& x) {
   run_forward({x}, [](const Tensors& t) { return t[0].any(); });
   run_forward({x}, [](const Tensors& t) { return t[0].all(); });
@@ -120,14 +120,15 @@ void extremes(const Tensor& x) {
     run({x}, [&](const Tensors& t) { return t[0].min(axis).values; });
   }
 }
-/// Formulas over elements that the interpreter goes through one by one.
+/// Formulas that the interpreter computes element by element.
 void formulas(const Tensor& x) {
   run({x}, [](const Tensors& t) { return tt::angle(t[0]); });
   run({x}, [](const Tensors& t) { return tt::logit(t[0]); });
   run({x}, [](const Tensors& t) { return tt::logit(t[0], 1e-6); });
   run({x}, [](const Tensors& t) { return tt::glu(t[0], 1); });
 }
-/// One channel a group: shifted images times a number each. More channels than a window has elements, as an offset that equals them would be them in the text.
+/// Depthwise convolutions: shifted images times a scalar each. More channels than a window has elements: an offset that equals their
+/// number would be that symbol in the text.
 void images() {
   constexpr int channels = 67;
   for (const tt::IntList& shape : {tt::IntList{1, channels, 20, 20}, tt::IntList{1, channels, 20, 24}, tt::IntList{2, channels, 20, 20}, tt::IntList{2, channels, 20, 24}})
@@ -146,7 +147,7 @@ void losses(const Tensor& x) {
   }
 }
 
-/// What stands for each op as a template argument in C++ text: its struct, or its code.
+/// For each op its template argument in C++ text: its struct, or its code.
 std::map<std::string, std::string> arguments;
 template <class F>
 constexpr std::string_view struct_of() {  // "... [with F = tt::Softmax; ...]"
@@ -166,13 +167,13 @@ void name_arguments() {
     if (const auto op = static_cast<tt::Op>(k); tt::has_operator(op)) arguments.emplace(name(op), "static_cast<tt::Op>(" + std::to_string(k) + ")");
 }
 
-/// Kernels by their text, and of which ops they are.
+/// A kernel, and the names of its ops; `found` maps the hash of its text to it.
 struct Found {
   tt::KernelAlone kernel;
   std::set<std::string> ops;
 };
 std::map<tt::ContentHash, Found> found;
-std::set<std::string> others;  ///< ops that ran too, and have no table: views, conversions
+std::set<std::string> others;  ///< ops that ran too, but have no table: views, conversions
 
 void collect(const tt::GraphFunction& f, const std::string& op) {
   if (f.is_one_program()) {
@@ -187,7 +188,7 @@ void collect(const tt::GraphFunction& f, const std::string& op) {
   f.each_derived([&](const tt::GraphFunction& g, bool) { collect(g, op); });
 }
 
-/// Only what has changed is compiled again.
+/// Leaves unchanged files alone, so that they are not compiled again.
 void write(const std::string& path, const tt::Text& text) {
   const auto size = static_cast<std::size_t>(text.size());
   tt::Vec<char> before;
@@ -204,7 +205,7 @@ void run_samples() {
   const auto all_elementwise = [](const Tensor& x) {
     [&]<class... F>(tt::TypeList<F...>) { (elementwise<F>(x), ...); }(tt::DirectOps{});
   };
-  constexpr std::int64_t columns = 64, rounded = 40;  // a temporary's rows of the latter lie further apart than they are long
+  constexpr std::int64_t columns = 64, rounded = 40;  // rows of 40 in a temporary have a stride that is longer
   for (const std::int64_t n : {6, 1}) {
     const Tensor x = tt::rand({n, columns});
     rows(x, {1e-5, 1e-6, 1e-12});
@@ -217,15 +218,15 @@ void run_samples() {
     const Tensor x = tt::rand({6, columns}, d);
     rows(x, {1e-5, 1e-6});
     all_elementwise(x);
-    if (d == tt::DType::bf16) arithmetic(x);  // C converts f16 through memory, which takes a fifth longer than the interpreter where nothing else is done
+    if (d == tt::DType::bf16) arithmetic(x);  // C converts f16 through memory, which takes a fifth longer than the interpreter if nothing else is computed
   }
   for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16, tt::DType::f16, tt::DType::i64, tt::DType::i32, tt::DType::u8, tt::DType::boolean})
     extremes(tt::rand({6, columns}).to(d));
-  extremes(tt::rand({columns, columns}));  // sizes that are equal are one symbol
+  extremes(tt::rand({columns, columns}));  // equal sizes are one symbol
   for (const tt::DType d : {tt::DType::f32, tt::DType::f64}) formulas(tt::rand({6, columns}, d));
   images();
 }
-/// Of all programs that have run. False: some are not there any more.
+/// Collects the kernels of all programs that have run. False: some programs have been evicted.
 bool collect_all() {
   name_arguments();
   tt::detail::FunctionTable& table = tt::detail::function_table();
@@ -240,7 +241,7 @@ bool collect_all() {
 
 std::string name_of(const std::string& set, const tt::ContentHash& hash) { return "tt_" + set + '_' + hash.hex().c_str(); }
 
-/// All kernels under names of an instruction set, in so many files.
+/// Writes all kernels under names of an instruction set, into `files` files.
 void write_set(const std::string& folder, const std::string& set, int files) {
   std::vector<tt::Vec<tt::NamedPlan>> plans(static_cast<std::size_t>(files));
   std::vector<std::string> names;
@@ -255,7 +256,7 @@ void write_set(const std::string& folder, const std::string& set, int files) {
     write(folder + '/' + set + '_' + std::to_string(part) + ".c", text);
   }
 }
-/// What tt::cpu::use_library_kernels calls for each op: the linker leaves out the kernels of ops that a program does not use.
+/// Writes the specialisations of tt::cpu::use_library_kernels for each op: the linker leaves out the kernels of ops that a program does not use.
 void write_tables(const std::string& folder, const std::vector<std::string>& sets) {
   tt::Text text;
   text << "#include \"tt/dispatch/eager.hpp\"\n\nextern \"C\" {\n#pragma GCC visibility push(hidden)\n";

@@ -1,5 +1,5 @@
-// Functions of which the tape saves nothing but the arguments: backward runs them again (torch.utils.checkpoint; Chen et al., Training
-// Deep Nets with Sublinear Memory Cost, 2016). In a captured function one node, whose gradient computes it again.
+// Checkpoints: functions of which the tape saves only the arguments, and which backward runs again (torch.utils.checkpoint; Chen et al., Training
+// Deep Nets with Sublinear Memory Cost, 2016). In a captured function a checkpoint is one node, whose gradient computes the function again.
 //   Tensor y = tt::checkpoint([](const Tensor& x, const Tensor& w) { return block(x, w); }, x, w);
 #pragma once
 #include "tt/autograd/functional.hpp"
@@ -20,7 +20,8 @@ struct CheckpointNode : TapeNode {
   std::vector<SavedTensor> argument;
   std::vector<Edge> own_edge;
 };
-/// The gradients of f(given) by the first Tensors, in `by`, where results `of` have these gradients: a function that may be differentiated.
+/// Backward as a function that may be differentiated itself: takes the arguments, then the gradients of the results `of`, and returns those of the arguments
+/// in `by`.
 struct CheckpointBackward {
   TensorsFunction function;
   std::vector<bool> by;
@@ -87,7 +88,7 @@ TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std
   for (std::size_t k = 0; k < given.size(); ++k)
     if (detached[k].version() != versions[k]) TT_THROW(Error(Text("tt::checkpoint: the function changes argument ") << k << " in place. Use a copy there?" << at));
   for (const Tensor& t : results)
-    if (t.requires_grad() || may_be_dual(t)) return f(given);  // by a Tensor that f holds
+    if (t.requires_grad() || may_be_dual(t)) return f(given);  // through a Tensor that f holds
   auto* n = new CheckpointNode;
   NodeHandle owner = NodeHandle::of_new(n);
   n->kind = &checkpoint_kind;
@@ -113,10 +114,11 @@ TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std
 
 }  // namespace autograd
 
-/// f(arguments...), of which the tape saves the arguments alone: backward computes it again. Arguments and results are Tensors, numbers,
-/// and structs, tuples and lists of them. What `f` gives must hang on nothing else that requires a gradient: if a Tensor that it holds
-/// does, it runs twice and is saved as usual. `f` is kept for backward: what it captures by reference must live so long. Numbers of the default
-/// generator are the same again in backward (which sets it back for that time, as PyTorch does: threads that draw meanwhile repeat numbers); those of others are drawn anew.
+/// f(arguments...), of which the tape saves the arguments alone: backward computes `f` again. Arguments and results are Tensors, numbers,
+/// and structs, tuples and lists of them. Results may depend on nothing else that requires a gradient: if a Tensor that `f` holds
+/// does, `f` runs twice and is saved as usual. `f` is kept for backward: objects that it captures by reference must live so long. Random numbers of
+/// the default generator are the same again in backward (which sets it back for that time, as PyTorch does: threads that draw meanwhile repeat
+/// numbers); those of other generators are drawn anew.
 template <class F, class... A>
 auto checkpoint(const F& f, const A&... arguments) {
   using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
@@ -136,7 +138,7 @@ auto checkpoint(const F& f, const A&... arguments) {
     std::size_t next = 0;
     return detail::take_leaves(like, detail::call_control(Control::checkpoint, leaves, 0, 0, false, static_cast<int>(detail::leaves_of(like).size()), {}), next);
   }
-  if (detail::capture_mode) return R(f(arguments...));  // its graphs choose what they save
+  if (detail::capture_mode) return R(f(arguments...));  // its graphs choose the values that they save
   std::vector<Tensor> given;
   for (const Tensor* t : leaves) given.push_back(*t);
   R like{};

@@ -1,6 +1,6 @@
-// Definitions of dual.hpp: the dispatcher's kernel for duals, and what the tape and changes in place do with tangents. Of an op with a graph the tangent is
-// that of forward mode (graph/forward_mode.hpp), a program made once for a signature as that of backward is; a view of a tangent is what the view is of the
-// elements. What has a backward only is run on the tape, and its backward, which is linear, differentiated.
+// Definitions of dual.hpp: the dispatcher's kernel for duals, and tangents on the tape and in changes in place. For an op with a graph tangents are
+// those of forward mode (graph/forward_mode.hpp), a program made once for a signature, as for backward; a view op is applied to the tangent too.
+// Ops without a forward rule run on the tape, and their backward, which is linear, is transposed.
 #pragma once
 #include "tt/autograd/dual.hpp"
 #include "tt/autograd/view_history.hpp"
@@ -25,7 +25,7 @@ namespace autograd {
 /// The arguments of a call that have a tangent.
 struct DualArguments {
   BitSet by;
-  SmallVec<Tensor, few_arguments> tangent;  ///< of each of those in turn
+  SmallVec<Tensor, few_arguments> tangent;  ///< of each argument in `by`, in turn
   std::shared_ptr<DualList> level;
   bool taped = false;  ///< a tangent requires a gradient
 
@@ -40,12 +40,12 @@ struct DualArguments {
     }
   }
   bool empty() const { return by.empty(); }
-  /// Is what is made of them part of the tape?
+  /// Are results of these arguments part of the tape?
   bool on_tape(const Tensor* const* argument, int count) const {
     return DispatchState::of_this_thread().grad_enabled && (taped || !required_gradients(argument, count).empty());
   }
 };
-/// Where a function's results are that something flows into: those of one call are on one device.
+/// The device of a function's results that have tangents: those of one call are on one device.
 inline Device device_of(const GraphFunction::Derivative& d, const Tensor* result) {
   for (int k : d.given) return result[k].device();
   return {};
@@ -57,7 +57,7 @@ inline void give_tangents(const DualArguments& duals, const GraphFunction& f, co
   if (!d.function) return;
   const Device device = device_of(d, result);
   const bool taped = duals.on_tape(argument, count);
-  SmallVec<Tensor, few_arguments> own;  // tangents as a graph takes them; of duals that a tape node saves, what has no tangent
+  SmallVec<Tensor, few_arguments> own;  // contiguous tangents; for duals that a tape node saves, aliases without tangent
   own.resize(count + duals.tangent.size());
   SmallVec<const Tensor*, 16> all(own.size());
   for (int k = 0; k < count; ++k) {
@@ -79,7 +79,7 @@ inline void give_tangents(const DualArguments& duals, const GraphFunction& f, co
   int next = 0;
   for (int k : d.given) set_tangent(result[k], made[next++], duals.level);
 }
-/// A tape node that has saved results of the call it stands for gets their tangents.
+/// A tape node that has saved results of its call gets their tangents.
 inline void keep_tangents(const Tensor* result, int results) {
   for (int k = 0; k < results; ++k) {
     if (!result[k].defined() || !result[k].impl().requires_grad || !dual_of(result[k])) continue;
@@ -97,8 +97,8 @@ inline void function_on_duals(const GraphFunction& f, const std::shared_ptr<cons
   keep_tangents(result, f.outputs());
 }
 
-/// Runs f(arguments), which gives its results and has a backward, once on the tape. Backward is linear in the adjoints: with adjoints that are variables, its own backward gives for the
-/// tangents of the arguments those of the results.
+/// Runs f(arguments), which returns its results and has a backward, once on the tape. Backward is linear in the adjoints: with adjoints that are
+/// variables, the backward of that backward maps tangents of the arguments to tangents of the results.
 inline void transpose_backward(const char* name, SourceLine at, const DualArguments& duals, const Tensor* const* argument, int count,
                                CallableRef<std::span<Tensor>(const Tensor* const*)> f) {
   const bool nested = duals.on_tape(argument, count);
@@ -111,7 +111,7 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
     if (!duals.by.test(k)) continue;
     const bool on_tape = nested && argument[k]->impl().requires_grad;
     x.push_back(on_tape ? argument[k]->reshape(argument[k]->shape()) : argument[k]->detach().requires_grad_());
-    take_tangent(x.back(), *argument[k]);  // which is saved with it
+    take_tangent(x.back(), *argument[k]);  // the tangent is saved with it
     own[k] = &x.back();
   }
   const EnableGrad on;
@@ -120,7 +120,7 @@ inline void transpose_backward(const char* name, SourceLine at, const DualArgume
   for (const Tensor& r : result) {
     if (!r.defined() || !r.impl().requires_grad) continue;
     y.push_back(r);
-    adjoint.push_back(rand_like(r.detach(), 1).requires_grad_());  // any: what counts is what flows from them
+    adjoint.push_back(rand_like(r.detach(), 1).requires_grad_());  // any values: only the flow from them counts
   }
   if (y.empty()) return;
   const std::vector<Tensor> flow = tt::grad(y, x, adjoint, true, true, at);
@@ -179,7 +179,7 @@ inline bool gives_floating(const Call& c) {
   for (int k = 0; k < c.op->results; ++k) any = any || is_floating(c.result[k].dtype());
   return any;
 }
-/// The dispatcher's kernel for duals: the op on what it is given, then the tangents of its results.
+/// The dispatcher's kernel for duals: runs the op, then computes the tangents of its results.
 inline void forward_kernel(Call& c, void*) {
   const DualArguments duals(c.argument, c.arguments);
   const ExcludeKeys below(DispatchKey::forward);
@@ -207,10 +207,10 @@ inline void forward_kernel(Call& c, void*) {
   keep_tangents(c.result, c.op->results);
 }
 
-/// The tangent of a Tensor that has views, with elements that lie as that one's: so its views have views of it.
+/// The tangent of a Tensor that has views, with the strides of that Tensor, so that tangents of the views are views of the tangent.
 class TangentOfBase {
  public:
-  /// The one that there is, if nobody else has it and `base` lies so, else other memory with its elements, or zeros.
+  /// The present tangent, if nobody else has it and its strides are those of `base`; else new memory with its elements, or zeros.
   explicit TangentOfBase(const Tensor& base) : base_(base.impl()) {
     const Dual* const d = dual_of(base);
     if (d && !d->shared && !d->tangent.impl().requires_grad && lies_as_base(d->tangent)) {

@@ -1,4 +1,4 @@
-// The duals of a level of forward mode: Tensors that have a tangent until the level ends, wherever they are then.
+// The duals of a level of forward mode: Tensors that lose their tangent when the level ends, whoever holds them then.
 //   DualList level;   Dual d(tangent, level, impl);   level.close();
 #pragma once
 #include <memory>
@@ -10,12 +10,12 @@ namespace tt {
 namespace autograd {
 
 class DualList;
-/// What a dual Tensor has besides (see dual.hpp), until its level ends.
+/// The tangent of a dual Tensor (see dual.hpp), kept until its level ends.
 struct Dual {
   Tensor tangent;
   std::shared_ptr<DualList> level;
   tt::detail::TensorImpl* of = nullptr;
-  mutable std::atomic<bool> shared = true;  ///< somebody else has the tangent, so it is not written to
+  mutable std::atomic<bool> shared = true;  ///< others hold the tangent too, so it is not written to
   Dual *next = nullptr, *previous = nullptr;
 
   Dual(const Tensor& t, const std::shared_ptr<DualList>& l, tt::detail::TensorImpl& own);
@@ -27,7 +27,7 @@ class DualList {
  public:
   DualList() = default;
   DualList(const DualList&) = delete;
-  /// Not when the level has ended.
+  /// Does nothing when the level has ended.
   void add(Dual& d) {
     const tt::detail::FlagLock lock(busy_);
     if (!is_open()) return;
@@ -44,7 +44,7 @@ class DualList {
     d.next = d.previous = nullptr;
   }
   bool is_open() const { return open_.load(std::memory_order_relaxed); }
-  /// From now on they are no duals.
+  /// Ends the level: its Tensors are no duals any more.
   void close() {
     std::vector<Tensor> tangents;  // freed when nothing is locked
     const tt::detail::FlagLock lock(busy_);

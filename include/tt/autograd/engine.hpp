@@ -1,5 +1,5 @@
-// backward and grad: nodes are worked off in the order that graph/differentiate.hpp has, so that what
-// flows into a value is summed as in a fused program, bit for bit.
+// backward and grad: nodes run in the order of graph/differentiate.hpp, so that the gradients that flow
+// into a value are summed as in a fused program, bit for bit.
 #pragma once
 
 #include "tt/autograd/history.hpp"
@@ -17,16 +17,16 @@ struct Pending {
   const void* pass = nullptr;
   std::vector<Tensor> gradient;  ///< one for each result of the node
   BitSet made;                   ///< those that the pass made: nobody else has their memory
-  BitSet no_negative_zero;       ///< those that were found to have none; what is added makes none
+  BitSet no_negative_zero;       ///< those that were found to have no -0; additions make none
 };
 
-/// What a pass knows about leaves. Several threads may share leaves, so nothing of this is in the node.
+/// The notes of a pass about leaves. Several threads may share leaves, so these are not in the node.
 class LeafTable {
  public:
   struct Entry {
     const TapeNode* leaf = nullptr;
     Pending* pending = nullptr;
-    bool captured = false;  ///< or only seen
+    bool captured = false;  ///< else only seen
   };
   Entry& operator[](const TapeNode* leaf) {
     if (2 * used_ >= entry_.size()) grow();
@@ -79,21 +79,21 @@ class OuterNotes {
     bool needed, placed;
     Pending* pending;
   };
-  inline static thread_local constinit int passes = 0;  ///< that run on this thread
+  inline static thread_local constinit int passes = 0;  ///< passes that run on this thread
   std::vector<Notes> notes_;
   const bool nested_ = passes++ > 0;
 };
 
 class BackwardPass {
  public:
-  /// Keeps what arrives at an edge instead of letting it reach a leaf's grad.
+  /// Keeps the gradient that arrives at an edge, which then does not reach a leaf's grad.
   struct Capture {
     Edge edge;
     Tensor gradient;
   };
   std::vector<Capture> captures;
 
-  /// From `outputs` to all leaves, or to what `captures` names.
+  /// From `outputs` to all leaves, or to the Tensors `captured`.
   BackwardPass(const std::vector<Tensor>& outputs, const std::vector<Tensor>* captured, bool retain_graph, bool create_graph)
       : serial_(next_pass()), retain_(retain_graph || create_graph), taped_(create_graph), to_captures_(captured) {
     if (captured)
@@ -138,8 +138,8 @@ class BackwardPass {
     if (sum.defined()) p->made.set(e.result);
     sum = sum.defined() ? sum + gradient : gradient;
   }
-  /// Adds the gradient of a view to the sum that waits for its base, at the view's places: n parts take time for their elements, not n times for the whole. False where
-  /// the derivative must run: steps that are taped, duals, and sums with a -0 elsewhere, which a gradient of the whole, with zeros around the part, makes 0.
+  /// Adds the gradient of a view to the sum that waits for its base, at the view's elements: n parts take time for their elements, not n times that of the
+  /// base. False where the derivative must run: taped steps, duals, and sums with a -0, which a gradient of the whole base (zeros elsewhere) would make 0.
   bool add_in_place(TapeNode& n, const Tensor& gradient) {
     if (taped_ || !n.kind->add_to || n.edges != 1 || !n.edge[0].node || !gradient.defined() || may_be_dual(gradient) || anomaly_detection()) return false;
     const Edge& e = n.edge[0];
@@ -198,8 +198,8 @@ class BackwardPass {
       if (n.edge[k].node && needed(*n.edge[k].node)) return true;
     return false;
   }
-  /// Depth first, operands in order, as in graph/transform.hpp: so sums are those of a fused program, in
-  /// whatever order the compiler evaluated the operands.
+  /// Depth first, operands in order, as in graph/transform.hpp: so sums are those of a fused program,
+  /// whichever order the compiler evaluated the operands in.
   void visit(TapeNode* root) {
     std::vector<TapeNode*> stack;
     const auto push = [&](TapeNode* n) {
@@ -237,7 +237,7 @@ class BackwardPass {
     release(p->node);
     spare_.push_back(p);
   }
-  /// Before a gradient is seen from outside: steps of elementwise ops give some that lie in another order (see order_of_step).
+  /// Makes a gradient contiguous before it is seen from outside: steps of elementwise ops return some in another memory order (see order_of_step).
   void lay_out(Tensor& gradient) const {
     if (!taped_ && gradient.defined() && !gradient.impl().contiguous && !tt::detail::has_repeats(gradient.impl())) gradient = gradient.contiguous();
   }
@@ -267,7 +267,7 @@ class BackwardPass {
     if (anomaly_detection()) check_numbers(n, out.data());
     for (int k = 0; k < n.edges; ++k) {
       if (!out[k].defined() || !n.edge[k].node) continue;
-      for (int j = k + 1; j < n.edges; ++j)  // an operand that is there twice
+      for (int j = k + 1; j < n.edges; ++j)  // an operand that is used twice
         if (out[j].defined() && n.edge[j].node == n.edge[k].node && n.edge[j].result == n.edge[k].result) {
           out[k] = out[k] + out[j];
           out[j] = Tensor();
@@ -276,7 +276,7 @@ class BackwardPass {
     }
   }
   void run_hooks(const TapeNode& n, Tensor* in) const {
-    const std::vector<Hook> hooks = *n.hooks;  // which they may change
+    const std::vector<Hook> hooks = *n.hooks;  // a copy, as hooks may change the list
     for (const Hook& h : hooks) lay_out(in[h.result]);
     for (const Hook& h : hooks)
       if (in[h.result].defined() && h.function) run_hook(n, h, in[h.result]);
@@ -304,7 +304,7 @@ class BackwardPass {
   }
 };
 
-/// The gradient that a pass begins with: `given`, or 1 of a scalar.
+/// The gradient that a pass begins with: `given`, or 1 for a scalar.
 inline Tensor first_gradient(const char* function, const Tensor& root, const Tensor& given, SourceLine at) {
   if (!root.requires_grad())
     TT_THROW(Error(Text("tt::") << function << ": the Tensor does not require a gradient, and nothing that made it does." << at));
@@ -367,7 +367,7 @@ TT_INLINE void backward(const std::vector<Tensor>& tensors, const std::vector<Te
   for (const auto* list : {&tensors, &grad_tensors, &inputs})
     for (const Tensor& t : *list)
       if (t.defined()) autograd::need_history(t, "backward");
-  if (detail::capture_mode) detail::capture_mode->run_recorded();  // which may read a gradient that is added to
+  if (detail::capture_mode) detail::capture_mode->run_recorded();  // as it may read a gradient that backward adds to
   const detail::PauseCapture pause;
   const std::vector<Tensor> first = autograd::first_gradients("backward", tensors, grad_tensors, at);
   for (const Tensor& t : inputs) {
@@ -481,7 +481,7 @@ TT_INLINE Tensor Tensor::grad() const {
   if (!impl().autograd) return {};
   const auto* m = static_cast<autograd::Meta*>(impl_->autograd);
   const Tensor found = m->made_by && m->retained ? *m->retained : m->leaf ? m->leaf->grad : Tensor();
-  if (found.defined() && detail::capture_mode) detail::stamp(found);  // known to who knows this Tensor
+  if (found.defined() && detail::capture_mode) detail::stamp(found);  // as a capture that knows this Tensor knows its gradient
   return found;
 }
 TT_INLINE void Tensor::set_grad(const Tensor& grad, SourceLine at) {

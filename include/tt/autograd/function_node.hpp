@@ -6,12 +6,12 @@
 
 namespace tt::autograd {
 
-/// An op as a tape node: its function is found by signature when backward needs it. What it has of each
-/// argument, and of each result if its derivative takes those, and the attributes, lie behind it in the same block.
+/// An op as a tape node: its function is found by signature when backward needs it. The saved arguments, the saved results if the
+/// derivative takes those, edges, attributes and extents follow the node in the same block of memory.
 struct FunctionNode : TapeNode {
   const Operator* op = nullptr;
   std::int16_t arguments = 0, attributes = 0;
-  int extents = 0;  ///< of all that is saved together
+  int extents = 0;  ///< number of the extents of all saved shapes together
 
   int saved_count() const { return arguments + (keeps_results ? results : 0); }
   PackedArgument* saved() { return reinterpret_cast<PackedArgument*>(this + 1); }
@@ -28,13 +28,13 @@ struct FunctionNode : TapeNode {
            static_cast<std::size_t>(attributes + extents) * sizeof(std::int64_t);
   }
 };
-// A light op on a Tensor of four floats takes 200 bytes, and what it keeps of their storage; tests/test_memory.cpp counts.
+// A light op on a Tensor of four floats takes 200 bytes, besides the storage that it keeps; tests/test_memory.cpp counts.
 static_assert(sizeof(FunctionNode) <= 96 && sizeof(PackedArgument) + sizeof(Edge) <= 40);
 
-/// May a step take the axes of t in another order? Not while it is recorded, nor where tangents go along.
+/// May a step take the axes of t in another order? Not while the step is recorded, nor where it computes tangents too.
 inline bool may_reorder(const Tensor& t) { return DispatchState::of_this_thread().capture == 0 && !may_be_dual(t) && t.impl().trace_id < 0; }
-/// The order of axes in which an elementwise step goes over memory: that in which its operands lie, as its call did; else the usual one. That also where gradients are
-/// summed to an argument's shape: the order of sums is that of the shape.
+/// The order of axes in which an elementwise step goes over memory: the memory order of its operands, as in its call; else row-major. Row-major too where
+/// gradients are summed to an argument's shape: the order of sums is that of the shape.
 inline tt::detail::MemoryOrder order_of_step(const FunctionNode& n, const SavedArguments& saved, const Tensor& in, bool taped) {
   const tt::detail::MemoryOrder usual(Call{});
   if (taped || !n.op->elementwise || n.results != 1 || !in.defined()) return usual;
@@ -54,7 +54,7 @@ inline tt::detail::MemoryOrder order_of_step(const FunctionNode& n, const SavedA
   const tt::detail::MemoryOrder order(Call{.argument = read.data(), .arguments = read.size()});
   return order.shape == in.impl().shape ? order : usual;
 }
-/// The gradient through a view that exchanges axes, of a gradient with strides: without copying it twice. Undefined where there is another view, or none.
+/// The gradient through a view that exchanges axes, of a gradient with strides: copied once, not twice. Undefined for other views and ops.
 inline Tensor exchanged_back(const FunctionNode& n, const SavedArguments& saved, const Attributes& attributes, const Tensor& in) {
   if (!n.op->is_view || n.arguments != 1 || !in.defined() || in.impl().contiguous || !may_reorder(in)) return {};
   const Shape& shape = saved[0].impl().shape;

@@ -2,7 +2,7 @@
 // Arrays, and gradcheck.
 //   tt::value_and_grad<0, 1>(loss)(w, b, x)   {value, {dw, db}};   parameter structs: Mlp<tt::tensors>
 //   struct Net { tt::Tensor w, b; };   Net d = tt::grad(loss)(net, x);   // structs and lists of Tensors, of any depth
-//   // A function of Tensors may give a pair: the value, and what comes beside it (`has_aux`).
+//   // A function of Tensors may return a pair: the value, and an auxiliary value (`has_aux`).
 //   auto [d, y] = tt::grad(loss_and_y)(w, x);   auto [given, d] = tt::value_and_grad(loss_and_y)(w, x);   // given: {value, y}
 #pragma once
 #include <cmath>
@@ -22,8 +22,8 @@ struct tensors {
 
 namespace autograd {
 
-/// A Tensor to differentiate by: the same elements, a history of its own. On the tape of a Tensor that
-/// has one, so that derivatives of derivatives work. While a function is recorded the graph ends there: a variable has a history, which a node of a graph has not; CaptureMode::variable makes nodes.
+/// A variable to differentiate by: the same elements, a history of its own. It stays on the tape of a `t` that requires a gradient, so that derivatives
+/// of derivatives work. A captured graph ends here, as its nodes have no history; CaptureMode::variable makes variables that are nodes.
 inline Tensor as_variable(const Tensor& t) {
   if (tt::detail::capture_mode) {
     tt::detail::capture_mode->need(t, "a variable of derivatives, of", {});
@@ -34,7 +34,7 @@ inline Tensor as_variable(const Tensor& t) {
   return off_tape(t).requires_grad_();
 }
 
-/// Of ints and bools there are no derivatives: `op` is for the error.
+/// Integers and booleans have no derivatives: `op` is for the error.
 inline void need_floating(const Tensor& t, const char* op, SourceLine at = {}) {
   if (!is_floating(t.dtype())) TT_THROW(Error(Text("tt::") << op << ": only floating Tensors have derivatives: dtype is " << name(t.dtype()) << "." << at));
 }
@@ -44,20 +44,20 @@ inline bool has_history(const Tensor& t) {
   return t.requires_grad();
 }
 
-/// One call of a function for its gradients. They have a history where the function hangs on more that requires a gradient, as an argument's source or a
-/// Tensor that it holds: derivatives of derivatives. Under NoGrad they have none.
+/// One call of a function for its gradients. They have a history (for derivatives of derivatives) where the function depends on other Tensors that require
+/// a gradient, as an argument's source or a Tensor that it holds. Under NoGrad they have none.
 class GradientRun {
  public:
-  /// `arguments`: all Tensors of the call; `by`: those of them that it is differentiated by, which become variables. Some of a struct may be undefined.
+  /// `arguments`: all Tensors of the call; `by`: those to differentiate by, which become variables. Members of a struct may be undefined.
   TT_INLINE GradientRun(const tt::detail::Leaves& arguments, const tt::detail::Leaves& by);
   GradientRun(const GradientRun&) = delete;
-  /// What the function gave, and what it gave beside that.
+  /// Computes the gradients of `value`; `auxiliary`: Tensors that the function returned beside the value.
   TT_INLINE void finish(Tensor& value, const tt::detail::Leaves& auxiliary);
-  /// The next gradients, in the place of what was differentiated by.
+  /// Replaces the Tensors of `by` by the next gradients.
   TT_INLINE void fill(const tt::detail::Leaves& by);
 
  private:
-  /// Where a function is recorded, its recorder knows of the gradient from its begin to its end, an error or not.
+  /// Tells a running capture where the gradient begins and ends, by an error or not.
   struct Recorded {
     tt::detail::CaptureMode* const mode = tt::detail::capture_mode;
     Recorded() {
@@ -70,16 +70,16 @@ class GradientRun {
   } recorded_;
   bool nested_ = false;
   std::size_t filled_ = 0;
-  std::vector<Tensor> given_, variables_, gradients_;  ///< given: in the place of which variables stand
+  std::vector<Tensor> given_, variables_, gradients_;  ///< given: the Tensors that variables replace
 };
-/// What a function gives beside its value, if it gives one alone.
+/// The auxiliary value of a function that returns a value alone.
 struct NoAuxiliary {};
 template <class T>
 inline constexpr bool is_pair = false;
 template <class A, class B>
 inline constexpr bool is_pair<std::pair<A, B>> = true;
-/// The gradients by arguments I, each as the argument is. Of a function that gives the pair of a value and something else, that comes back too:
-/// {gradients, else}, or {{value, else}, gradients}.
+/// The gradients by arguments I, each of its argument's type. If the function returns the pair of a value and an auxiliary value, so does this:
+/// {gradients, auxiliary}, or {{value, auxiliary}, gradients}.
 template <bool Value_, int... I, class F, class... A>
 auto gradient_by(const F& f, const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
@@ -132,7 +132,7 @@ auto TensorFront::gradient(const F& f, A&&... a) {
 /// should be f64. `f` takes the vector of inputs and returns one Tensor; those that require a
 /// gradient are checked (torch.autograd.gradcheck's tolerances).
 TT_INLINE bool gradcheck(CallableRef<Tensor(std::vector<Tensor>&)> f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3);
-/// gradcheck of the gradients: derivatives of the second order, also by what flows into the result.
+/// gradcheck of the gradients: derivatives of the second order, also with respect to the gradient of the result.
 TT_INLINE bool gradgradcheck(CallableRef<Tensor(std::vector<Tensor>&)> f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3);
 
 #if TT_DEFINES(autograd)
@@ -150,7 +150,7 @@ TT_INLINE GradientRun::GradientRun(const tt::detail::Leaves& arguments, const tt
   gradients_.resize(variables_.size());
 }
 TT_INLINE void GradientRun::finish(Tensor& value, const tt::detail::Leaves& auxiliary) {
-  for (Tensor* t : auxiliary.tensor)  // a variable stands for what was given, and does so no longer
+  for (Tensor* t : auxiliary.tensor)  // a variable that is returned becomes the given Tensor again
     for (std::size_t k = 0; k < variables_.size(); ++k)
       if (t->defined() && t->is_same(variables_[k])) *t = given_[k];
   if (!recorded_.mode || !recorded_.mode->gradients(value, variables_.data(), static_cast<int>(variables_.size()), gradients_.data())) {
@@ -164,12 +164,12 @@ TT_INLINE void GradientRun::finish(Tensor& value, const tt::detail::Leaves& auxi
     value = off_tape(value);
     for (Tensor* t : auxiliary.tensor)
       if (t->defined() && t->requires_grad() && !t->is_leaf()) *t = off_tape(*t);
-  } else if (!is_grad_enabled()) {  // what is recorded may be differentiated as a whole: steps under NoGrad, as which forward mode goes on
+  } else if (!is_grad_enabled()) {  // the recorded function may be differentiated as a whole: clones under NoGrad end reverse mode, not forward mode
     value = value.clone();
     for (Tensor& g : gradients_) g = g.clone();
     for (Tensor* t : auxiliary.tensor)
       if (t->defined() && t->requires_grad()) *t = t->clone();
-  } else {  // what comes beside has its history in the recorded graph
+  } else {  // auxiliary values have their history in the recorded graph
     for (const Tensor& g : gradients_) nested_ = nested_ || g.requires_grad();
     if (!nested_) value.impl().requires_grad = false;
   }
@@ -182,7 +182,7 @@ TT_INLINE void GradientRun::fill(const tt::detail::Leaves& by) {
     ++filled_;
   }
 }
-/// Elements of argument `number` by finite differences of `sum`, beside its gradient.
+/// Compares the gradient of argument `number` with finite differences of `sum`, element by element.
 template <class T>
 void check_elements(const Tensor& t, int number, const Tensor& gradient, CallableRef<double()> sum, double eps, double atol, double rtol) {
   if (!is_host(t.device())) TT_THROW(Error(Text("tt::gradcheck: inputs must be on the CPU.")));

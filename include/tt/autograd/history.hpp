@@ -1,4 +1,6 @@
-// What files may ask of the tape that know nothing of its nodes. Defined in engine.hpp, which includes this.
+// The tape's interface for files that do not include its node types: grad, backward, and questions about a
+// Tensor's history or tangent. Defined in engine.hpp, which includes this.
+//   y.backward();   std::vector<Tensor> d = tt::grad({y}, {x});
 #pragma once
 #include <vector>
 
@@ -28,14 +30,14 @@ inline bool& anomaly_detection() {
   thread_local bool on = false;
   return on;
 }
-/// When the first Tensor asks for a gradient.
+/// Called when the first Tensor requires a gradient.
 TT_INLINE void register_tape();
 
-/// Said of all Tensors that gradients are asked for by, before the first one is needed: a captured program ends at each.
+/// Called for all Tensors with respect to which gradients are taken, before the first one is needed: a captured program ends at each.
 inline void will_need_history(const Tensor& t) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->will_need_history(t);
 }
-/// The place of `t` on the tape is asked for: a captured Tensor has none before its graph has run.
+/// Called before the history of `t` is used: a captured Tensor has none before its graph has run.
 inline void need_history(const Tensor& t, const char* op) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
 }
@@ -48,19 +50,19 @@ inline bool may_be_dual(const Tensor* const* argument, int count) {
   return any;
 }
 TT_INLINE bool has_tangent(const Tensor& t);
-/// Is there a leaf behind one of these values, which require gradients, besides these variables? One that the function holds, for instance.
+/// Do these values, which require gradients, depend on a leaf that is none of the variables? On one that the function holds, for instance.
 TT_INLINE bool hang_on_others(const std::vector<const Tensor*>& values, const std::vector<Tensor>& variables);
-/// Has it a tangent that requires a gradient?
+/// Has `t` a tangent that requires a gradient?
 TT_INLINE bool has_taped_tangent(const Tensor& t);
 /// `what`: a leaf, or a view of one.
 [[noreturn]] TT_NOINLINE inline void refuse_change(const char* what, SourceLine at) {
   TT_THROW(Error(Text("tt: ") << what << " that requires a gradient was changed in place. Do it under tt::NoGrad?" << at));
 }
-/// detach(), which leaves the tangent.
+/// detach() that keeps the tangent.
 TT_INLINE Tensor off_tape(const Tensor& t);
-/// The tangents of the results of a function of one's own, from those of its arguments.
+/// The tangents of the results of a custom function (apply_function), from those of its arguments.
 using CustomTangents = CallableRef<std::vector<Tensor>(const std::vector<Tensor>&)>;
-/// f(arguments), a function with a backward of its own, and a jvp or null, of Tensors some of which have tangents.
+/// Calls f(arguments), a custom function with a backward, and a jvp or null, on Tensors some of which have tangents.
 TT_INLINE void call_on_duals(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f, const CustomTangents* jvp);
 
 }  // namespace autograd

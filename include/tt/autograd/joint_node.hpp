@@ -1,18 +1,18 @@
-// A compiled function on the tape: one node that runs the forward half of a joint graph and keeps what the
-// backward half is given, as graph/partition.hpp chose it: some inputs, some results, and values that nobody
-// else sees. Inputs that neither the backward nor a backward of it may read are let go of.
+// A compiled function on the tape: one node that runs the forward half of a joint graph and keeps the arguments
+// of the backward half, as graph/partition.hpp chose them: some inputs, some results, and saved intermediate
+// values. Inputs that neither the backward nor a backward of it may read are not kept.
 //
-// Derivatives of any order: the values that nobody sees are results of the node too. Where backward is
-// taped, the Tensors it reads lead to their places among these; adjoints that come back there run a
-// backward of their own, which takes adjoints of saved values besides those of results, and is made by then. So do adjoints
-// of some results only: what gets no gradient has no part in one, where zeros would make NaN of infinities.
+// Derivatives of any order: saved values are results of the node too, so that a second backward can send gradients
+// to them: where backward is taped, the Tensors it reads have this node as their history. Such gradients run another
+// backward, which takes adjoints of saved values besides those of results, and is made when first needed. So do gradients
+// of some results only: a result without a gradient has no part in it, where zeros would make NaN of infinities.
 #pragma once
 #include "tt/autograd/tape.hpp"
 
 namespace tt {
 namespace autograd {
 
-/// Runs a function on Tensors some of which require a gradient: its results, as part of the tape.
+/// Runs a function on Tensors some of which require a gradient, and puts its results on the tape.
 TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                            const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result);
 
@@ -60,7 +60,7 @@ inline void run_backward(JointNode& n, Tensor* in, Tensor* out, bool taped) {
   }
   run_step(n, *backward.function, backward.given, n.owner, n.symbols, argument.data(), count, in, out, taped);
 }
-/// An argument that leads to no result with a gradient gets none, as eager ops give it none: not zeros.
+/// An argument that flows into no result with a gradient gets none (not zeros), as from eager ops.
 inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<JointNode&>(base);
   BitSet reached;

@@ -1,4 +1,4 @@
-// Modes of the thread (NoGrad and EnableGrad: dispatch/grad_mode.hpp), hooks and functions of one's own.
+// Modes of the thread (NoGrad and EnableGrad: dispatch/grad_mode.hpp), hooks on gradients, and custom functions with a backward (apply_function).
 //   tt::register_hook(x, [](const tt::Tensor& g) { return g * 2; });
 #pragma once
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace tt {
 
-/// As NoGrad; what is made inside can never be part of a tape (torch.inference_mode).
+/// As NoGrad; Tensors made inside can never be part of a tape (torch.inference_mode).
 class InferenceMode : autograd::StepMode {
  public:
   InferenceMode() : StepMode(false) { DispatchState::of_this_thread().inference = true; }
@@ -24,7 +24,7 @@ class DetectAnomaly {
 };
 [[nodiscard]] inline bool is_grad_enabled() { return DispatchState::of_this_thread().grad_enabled; }
 
-/// Calls `hook` with the gradient of `t` whenever one arrives; what it returns is used instead. Gives what remove_hook takes.
+/// Calls `hook` with the gradient of `t` whenever one arrives; a defined result replaces the gradient. Returns the id for remove_hook.
 TT_INLINE unsigned register_hook(const Tensor& t, TensorHook hook);
 /// A hook that only looks.
 template <class F>
@@ -35,9 +35,9 @@ unsigned register_hook(const Tensor& t, F hook) {
     return Tensor();
   }));
 }
-/// Takes it away again. Throws Error when the Tensor has no such hook.
+/// Removes a hook. Throws Error when the Tensor has no such hook.
 TT_INLINE void remove_hook(const Tensor& t, unsigned hook);
-/// Collects the gradient of a Tensor that is not a leaf, as it is behind all hooks, for grad(): of what the Tensor is then, if it is changed in place.
+/// Collects the gradient of a Tensor that is not a leaf, after all hooks, for grad(). If the Tensor is changed in place: the gradient of its new value.
 TT_INLINE void retain_grad(const Tensor& t);
 namespace autograd {
 /// The Tensor becomes a leaf that wants no gradient, and has no tangent.
@@ -58,7 +58,7 @@ template <class> Tensor& Tensor::detach_(SourceLine at) {
 
 namespace autograd {
 
-/// What a function of one's own keeps between forward and backward.
+/// Values that a custom function keeps between forward and backward.
 struct FunctionContext {
   std::vector<Tensor> saved;
   std::vector<double> numbers;
@@ -66,7 +66,7 @@ struct FunctionContext {
 };
 struct CustomNode;
 
-/// One call of a function of one's own: forward has its context, then the results are put on the tape.
+/// One call of a custom function: forward runs with its context, then finish puts the results on the tape.
 class CustomCall {
  public:
   using Backward = std::vector<Tensor> (*)(FunctionContext&, const std::vector<Tensor>&);
@@ -90,9 +90,9 @@ using FunctionContext = autograd::FunctionContext;
 ///     static std::vector<tt::Tensor> backward(tt::FunctionContext&, const std::vector<tt::Tensor>& g) { return {g[0] * 2}; }
 ///   };
 ///   tt::apply_function<Twice>(x)
-/// forward returns a Tensor or a vector of them; backward gets a gradient for each, zeros where none arrives at one of several, and returns one for each Tensor
-/// argument, undefined for none. Forward mode differentiates backward, or calls F::jvp(context, tangents) if there is one: it gets a tangent for each Tensor argument,
-/// zeros where one has none, undefined for integers, and returns one for each result, undefined for none.
+/// forward returns a Tensor or a vector of Tensors; backward gets a gradient for each result, zeros where none arrives at one of several, and returns one
+/// for each Tensor argument, undefined for none. Forward mode differentiates backward, or calls F::jvp(context, tangents) if there is one: jvp gets a tangent
+/// for each Tensor argument, zeros where an argument has none, undefined for integers, and returns one for each result, undefined for none.
 template <class F, class... A>
 auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))> {
   using Result = std::remove_cvref_t<decltype(F::forward(std::declval<FunctionContext&>(), a...))>;

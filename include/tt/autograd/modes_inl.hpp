@@ -1,4 +1,4 @@
-// Definitions of modes.hpp: hooks, and the nodes of functions of one's own.
+// Definitions of modes.hpp: hooks, and the nodes of custom functions.
 #pragma once
 #include <utility>
 
@@ -40,7 +40,7 @@ TT_INLINE void forget(const Tensor& t) {
 struct CustomNode : TapeNode {
   FunctionContext context;
   std::vector<std::uint32_t> versions;
-  std::vector<std::pair<std::size_t, int>> results_saved;  ///< places in context.saved, and the results that are there: without their history, as a cycle else
+  std::vector<std::pair<std::size_t, int>> results_saved;  ///< indices in context.saved, and the results saved there: without their history, a cycle else
   std::vector<std::pair<DType, Shape>> given, made;  ///< of the Tensor arguments, and of the results
   CustomCall::Backward backward = nullptr;
   int tensors = 0;
@@ -63,7 +63,7 @@ inline const TapeNodeKind custom_kind{
       for (std::size_t k = 0; k < arrived.size(); ++k)
         if (!arrived[k].defined() && is_floating(n.made[k].first)) arrived[k] = full(n.made[k].second, 0, tt::detail::on_device(n.made[k].first, device_of_gradients(n.results, in)));
       std::vector<Tensor> g = n.backward(context, arrived);
-      while (static_cast<int>(g.size()) > n.tensors && !g.back().defined()) g.pop_back();  // of arguments that are no Tensors
+      while (static_cast<int>(g.size()) > n.tensors && !g.back().defined()) g.pop_back();  // those of arguments that are no Tensors
       if (static_cast<int>(g.size()) != n.tensors)
         TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
                        << n.tensors << " Tensors." << n.where));

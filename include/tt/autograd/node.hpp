@@ -16,17 +16,17 @@ namespace autograd {
 
 struct TapeNode;
 
-/// What a kind of node does.
+/// The functions of a kind of node.
 struct TapeNodeKind {
   /// Gradients of the results in (undefined: zero), those of the arguments out; `taped`: the steps
   /// are recorded too.
   void (*apply)(TapeNode&, Tensor* in, Tensor* out, bool taped);
-  bool (*release_saved)(TapeNode&);  ///< after a backward that does not retain the graph; false: it had nothing, and may be asked again
+  bool (*release_saved)(TapeNode&);  ///< after a backward that does not retain the graph; false: nothing was saved, and the node may run again
   void (*destroy)(TapeNode*);        ///< frees the node itself; its edges are gone already
-  void (*keep_tangent)(TapeNode&, int result, const Tensor&) = nullptr;  ///< of a node that has saved that result: see dual.hpp
-  bool (*in_parts)(TapeNode&, const Tensor* in) = nullptr;  ///< a compiled program: will other results have gradients in a backward of their own?
-  bool (*hides)(const TapeNode&, const Tensor* in, int result) = nullptr;  ///< a compiled program: does a result that has a gradient hang on this one, which the tape does not see?
-  bool (*add_to)(TapeNode&, const Tensor& in, Tensor& sum) = nullptr;  ///< a view: adds `in` to the elements of `sum` that it shows; undefined: to zeros. False: nothing was done
+  void (*keep_tangent)(TapeNode&, int result, const Tensor&) = nullptr;  ///< gives a saved result its tangent: see dual.hpp
+  bool (*in_parts)(TapeNode&, const Tensor* in) = nullptr;  ///< a compiled program: may a later backward bring gradients of other results?
+  bool (*hides)(const TapeNode&, const Tensor* in, int result) = nullptr;  ///< a compiled program: does a result with a gradient depend on this one, inside it?
+  bool (*add_to)(TapeNode&, const Tensor& in, Tensor& sum) = nullptr;  ///< a view: adds `in` to its elements of `sum` (undefined: zeros). False: not done
 };
 
 struct Edge {
@@ -38,7 +38,7 @@ struct Pending;
 struct Hook {
   int result = 0;
   TensorHook function{};
-  std::weak_ptr<Tensor> retained{};  ///< or here the gradient is collected, behind all hooks, as long as its Tensor lives: see retain_grad
+  std::weak_ptr<Tensor> retained{};  ///< or the gradient is collected here, after all hooks, as long as its Tensor lives: see retain_grad
   unsigned id = 0;
 };
 
@@ -50,8 +50,8 @@ struct TapeNode {
   int results = 1, edges = 0;
   bool released = false;
   bool placed = false, needed = false;  ///< notes of the pass in `seen_by`
-  bool keeps_results = false;           ///< of a function's node: its derivative takes them
-  Edge* edge = nullptr;        ///< part of what is derived from this
+  bool keeps_results = false;           ///< of an op's or a function's node: its derivative reads results
+  Edge* edge = nullptr;        ///< memory of the derived node
   Pending* pending = nullptr;  ///< of the backward pass that runs now
   std::vector<Hook>* hooks = nullptr;
   std::uint64_t seen_by = 0;   ///< the last pass that came here
@@ -66,7 +66,7 @@ inline std::uint64_t next_pass() {
   static std::atomic<std::uint64_t> number = 1;
   return number.fetch_add(1, std::memory_order_relaxed);
 }
-/// Lets go of a node. What that sets free is freed in a loop: chains may be millions of nodes long.
+/// Releases a reference to a node. Nodes without one are freed in a loop, not recursively: chains may be millions of nodes long.
 inline void release(TapeNode* node) {
   if (!node) return;
   if (node->uses.load(std::memory_order_acquire) != 1 &&  // else nobody is left who could take another reference
@@ -115,19 +115,19 @@ class NodeHandle {
   TapeNode* node_ = nullptr;
 };
 
-/// Where a leaf's gradient is collected.
+/// The node that collects a leaf's gradient.
 struct AccumulateNode : TapeNode {
   Tensor grad;
   std::atomic<bool> frozen = false;  ///< the leaf requires none any more
   std::atomic_flag busy;
 };
 
-/// What a Tensor carries when it takes part.
+/// The part of a Tensor that the tape uses: the node that made the Tensor, or its leaf, and its tangent.
 struct Meta : tt::detail::AutogradMeta {
   TapeNode* made_by = nullptr;  ///< null: a leaf
   int result = 0;
   AccumulateNode* leaf = nullptr;
-  std::shared_ptr<Tensor> retained;  ///< the gradient of what is not a leaf, where it was asked for
+  std::shared_ptr<Tensor> retained;  ///< the gradient of a Tensor that is not a leaf, after retain_grad
   std::unique_ptr<Dual> dual;
 };
 
@@ -151,13 +151,13 @@ inline Meta& meta_of(const Tensor& t) {
   return *static_cast<Meta*>(impl.autograd);
 }
 
-/// Null: it is none, or its level has ended.
+/// The tangent's Dual; null: `t` has none, or its level has ended.
 inline const Dual* dual_of(const Tensor& t) {
   if (!may_be_dual(t)) return nullptr;
   const Dual* const d = meta_of(t).dual.get();
   return d && d->level->is_open() ? d : nullptr;
 }
-/// An undefined tangent: it is no dual any more.
+/// With an undefined tangent `t` is no dual any more.
 inline void set_tangent(const Tensor& t, const Tensor& tangent, const std::shared_ptr<DualList>& level) {
   tt::detail::TensorImpl& impl = t.impl();
   if (!tangent.defined() && !may_be_dual(t)) return;
@@ -173,23 +173,23 @@ inline void take_tangent(const Tensor& to, const Tensor& from) {
   set_tangent(to, d->tangent, d->level);
 }
 
-/// Each gets what the other has of the tape.
+/// Exchanges histories and tangents of two Tensors.
 inline void swap_histories(tt::detail::TensorImpl& a, tt::detail::TensorImpl& b) {
   std::swap(a.autograd, b.autograd);
   for (tt::detail::TensorImpl* t : {&a, &b})
     if (Dual* const d = t->autograd ? static_cast<Meta*>(t->autograd)->dual.get() : nullptr) d->of = t;
 }
 
-/// What the tape does with dual Tensors.
+/// The functions of the tape for dual Tensors.
 struct DualRules {
-  /// Tangents for what a function gave on these arguments.
+  /// Sets the tangents of a function's results on these arguments.
   void (*function)(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols, const char* name, SourceLine at,
                    const Tensor* const* argument, int count, const Tensor* result) = nullptr;
-  /// f(arguments), whose results, which it gives, are on the tape where the arguments are, with their tangents: by `jvp`, or, if it is null, by the backward.
+  /// Calls f(arguments), which puts its results on the tape and returns them, and sets their tangents: by `jvp`, or, if that is null, by the backward.
   void (*custom)(const Tensor* const* argument, int count, CallableRef<std::span<Tensor>(const Tensor* const*)> f, const CustomTangents* jvp) = nullptr;
-  /// What was written to `target` changes as `value` does.
+  /// The elements that were written to `target` get the tangent of `value`.
   void (*adopt)(const Tensor& target, const Tensor& value) = nullptr;
-  /// Of a view that was made without an op.
+  /// Sets the tangent of a view that was made without an op.
   void (*view)(const Tensor& view) = nullptr;
 };
 /// Null until the first level: programs without any have no code for duals.
@@ -206,7 +206,7 @@ inline const TapeNodeKind accumulate_kind{
       const bool free_to_take = impl.uses == 1 && impl.storage && impl.storage->uses == 1 && taped >= impl.requires_grad;
       if (!grad.defined()) grad = free_to_take ? static_cast<Tensor&&>(in[0]) : in[0].clone();
       else if (taped || grad.impl().requires_grad || may_be_dual(grad) || may_be_dual(in[0]) || has_repeats(grad.impl())) grad = grad + in[0];
-      else grad += in[0];  // who has it sees the sum
+      else grad += in[0];  // in place: whoever holds grad() sees the sum
     },
     &keep_nothing,
     [](TapeNode* n) { delete static_cast<AccumulateNode*>(n); }};
@@ -222,7 +222,7 @@ inline Edge edge_of(const Tensor& t) {
   }
   return {m.leaf, 0};
 }
-/// Gives its id.
+/// Returns the hook's id.
 inline unsigned add_hook(const Edge& e, Hook hook) {
   static std::atomic<unsigned> last = 0;
   if (!e.node->hooks) e.node->hooks = new std::vector<Hook>;
@@ -231,7 +231,7 @@ inline unsigned add_hook(const Edge& e, Hook hook) {
   e.node->hooks->push_back(hook);
   return hook.id;
 }
-/// The gradient of a Tensor that is changed in place is that of what it is then; `from`: what had made it.
+/// The retained gradient of a Tensor that is changed in place is that of its new value; `from`: the node of the old one.
 inline void move_retained(const std::shared_ptr<Tensor>& retained, TapeNode* from, const Edge& to) {
   if (from && from->hooks) std::erase_if(*from->hooks, [&](const Hook& h) { return h.retained.lock() == retained; });
   add_hook(to, {.retained = retained});
@@ -251,17 +251,17 @@ inline void set_history(const Tensor& t, TapeNode* node, int index) {
   node->retain();
   take_history(t, node, index);
 }
-/// From now on the results k for which has(k) are those of a node that nobody else knows yet.
+/// From now on the results k for which has(k) are those of `node`, which is new: no other thread knows it.
 inline void set_histories(NodeHandle node, const Tensor* result, int count, const auto& has) {
   for (int k = 0; k < count; ++k) {
     if (!has(k)) continue;
     (void)meta_of(result[k]);  // which may throw
     node.get()->count_new(1);
-    take_history(result[k], node.get(), k);  // two results may be one Tensor: then the earlier one's reference goes
+    take_history(result[k], node.get(), k);  // two results may be one Tensor: then the earlier reference is released
   }
   if (node.get()->uses.load(std::memory_order_relaxed) > 1) node.detach()->count_new(-1);
 }
-/// From now on `t` was made by nothing.
+/// From now on `t` has no history, and requires no gradient.
 inline void forget_history(const Tensor& t) {
   Meta& m = meta_of(t);
   TapeNode* const before = m.made_by;
@@ -272,7 +272,7 @@ inline void forget_history(const Tensor& t) {
   t.impl().keys = t.impl().keys.without(DispatchKey::autograd);
   release(before);
 }
-/// `target` took the history of a view of it, which has what was the target's.
+/// `target` and its view have exchanged histories: the retained gradient goes back to `target`.
 inline void keep_retained(const Tensor& target, const Tensor& view) {
   Meta &now = meta_of(target), &before = meta_of(view);
   now.retained = static_cast<std::shared_ptr<Tensor>&&>(before.retained);
@@ -292,7 +292,7 @@ inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, 
 inline Tensor without_history(const Tensor& t) {
   return tt::detail::make_view(t, t.impl().shape, t.impl().stride, t.impl().data, true);
 }
-/// The same elements with the history of now, and no tangent.
+/// The same elements with the present history, and no tangent.
 inline Tensor with_history_only(const Tensor& t) {
   const Tensor alias = without_history(t);
   if (t.impl().requires_grad) {
@@ -301,8 +301,8 @@ inline Tensor with_history_only(const Tensor& t) {
   }
   return alias;
 }
-/// `t` as nodes keep it: the same elements with the history of now. When `t` or its base is changed in place later, what made it
-/// may lead to the node that keeps it, and neither would be freed. Leaves with a gradient get no history, so they are kept as they are.
+/// `t` as nodes keep it: an alias with the present history. When `t` or its base is changed in place later, the new history of `t`
+/// may lead to the node that keeps it, and neither would be freed. Leaves with a gradient get no history, so they are kept themselves.
 inline Tensor for_keeping(const Tensor& t) {
   const tt::detail::TensorImpl& impl = t.impl();
   if (!impl.storage) return t;
@@ -346,8 +346,8 @@ struct SavedTensor {
   }
 };
 
-/// The same in few bytes, for tapes of a million ops: of what an op made its storage, of a number its bytes. Their handles may
-/// go; restored() makes others, with the history that the edge has. Other Tensors live on anyhow, as parameters do.
+/// SavedTensor in few bytes, for tapes of a million ops: of an op's result the storage, of a scalar the bytes. Their handles (TensorImpl) may
+/// be freed; restored() makes new ones, with the history of the edge. Other Tensors are kept by handle: they live on anyhow, as parameters do.
 struct PackedArgument {
   enum class Form : std::uint8_t { shape, number, dense, handle };
   union {
@@ -396,7 +396,7 @@ struct PackedArgument {
     }
     form = as;
   }
-  /// False: it has nothing that lives longer for it.
+  /// False: it kept nothing alive.
   bool release() {
     if (form == Form::dense) storage->release_from_tape();
     else if (form == Form::handle) handle->release();
@@ -404,7 +404,7 @@ struct PackedArgument {
     form = Form::shape;
     return true;
   }
-  /// Of a saved result that has one: `from`, which is that result.
+  /// Keeps the tangent of a saved result too; `from` is that result.
   void keep_tangent(const Tensor& from) {
     const Tensor kept = without_history(from);
     take_tangent(kept, from);
@@ -413,7 +413,7 @@ struct PackedArgument {
     handle->retain();
     form = Form::handle;
   }
-  /// `history`: where it came from, or null. Of what only the shape is known: without elements.
+  /// `history`: the edge of the argument, or null. If only the shape was saved: a Tensor without elements.
   Tensor restored(const std::int64_t* extent, const Edge* history) const {
     if (form == Form::handle) {
       handle->retain();
@@ -439,7 +439,7 @@ struct PackedArgument {
     return t;
   }
 };
-/// Saved arguments as Tensors: those of which only the shape is known have no elements.
+/// Saved arguments as Tensors; if only the shape was saved, without elements.
 class SavedArguments {
  public:
   SavedArguments(const SavedTensor* saved, int count) : saved_(saved), made_(count), pointer_(count) {
@@ -462,7 +462,7 @@ class SavedArguments {
   const Tensor* const* data() const { return pointer_.data(); }
   const Tensor& operator[](int k) const { return *pointer_[k]; }
   int size() const { return pointer_.size(); }
-  /// The axes of all in another order from now on; without histories.
+  /// From now on the axes of all are in another order, and none has a history.
   void reorder(const tt::detail::MemoryOrder& order) {
     for (int k = 0; k < size(); ++k) {
       if (pointer_[k]->dim() == 0) continue;
@@ -470,7 +470,7 @@ class SavedArguments {
       pointer_[k] = &made_[k];
     }
   }
-  /// Was k not changed since? It is number k - `first` of what is called `what`.
+  /// Throws if k was changed since it was saved; the message calls it `what`, number k - `first`.
   void check(const TapeNode& node, int k, const char* what = "argument", int first = 0) const {
     const bool packed = packed_ && packed_[k].form >= PackedArgument::Form::dense;
     if (packed || (saved_ && saved_[k].tensor.defined())) SavedTensor::check_version(*pointer_[k], packed ? packed_[k].version : saved_[k].version, node, k - first, what);

@@ -1,5 +1,5 @@
-// A function's derivative at one place as a function of tangents, by the tape: for many tangents (tt::linearize), and for derivatives inside of a DualLevel. What
-// is computed under NoGrad is constant here, as the tape does not see it.
+// A function's derivative at one point as a function of tangents, by the tape: for many tangents (tt::linearize), and for derivatives inside of a
+// DualLevel. Values computed under NoGrad are constant here, as the tape does not see them.
 //   const TangentMap map(f, std::tuple{x});   map.value;   map(std::tuple{dx})
 #pragma once
 #include <vector>
@@ -11,7 +11,7 @@ namespace tt {
 namespace detail {
 
 inline bool is_taped(const Tensor& t) { return t.requires_grad() && is_grad_enabled(); }
-/// The derivative of f at one place, a function of tangents, by the tape: the reverse rule, which is linear in the adjoint, differentiated by that.
+/// The derivative of f at one point, a function of tangents, by the tape: the reverse rule, which is linear in the adjoint, differentiated by the adjoint.
 template <class F, class A>
 class TangentMap {
  public:
@@ -55,7 +55,7 @@ class TangentMap {
 
  private:
   Result result_;
-  std::vector<Tensor> adjoints_, flows_;  ///< variables, and what the primals' adjoints are of them
+  std::vector<Tensor> adjoints_, flows_;  ///< variables, and the adjoints of the primals as functions of these
   bool taped_ = false;
 };
 

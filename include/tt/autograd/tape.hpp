@@ -1,6 +1,7 @@
-// What the dispatcher does with Tensors that require a gradient: run the op below, then put a node on
-// the tape. Its backward is the derivative of the op's graph, one fused program, made once for a
+// The dispatcher's kernel for Tensors that require a gradient: runs the op below, then puts a node on
+// the tape. The node's backward is the derivative of the op's graph, one fused program, made once for a
 // signature; that step can be taped in turn, so derivatives of any order come for free.
+// Nodes: FunctionNode (an op with a graph), OwnNode (a derivative of its own), JoinNode (any number of arguments), WideNode (functions).
 #pragma once
 #include <algorithm>
 
@@ -11,12 +12,12 @@ namespace autograd {
 
 /// The dispatcher's kernel for Tensors that require a gradient.
 TT_INLINE void autograd_kernel(Call& c, void*);
-/// Makes the results of a function part of the tape, those into which something that requires a gradient flows.
+/// Puts the results of a function on the tape, if an argument that requires a gradient flows into them.
 TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                                const SymbolValues& symbols, const char* name, SourceLine at,
                                const Tensor* const* argument, int count, const Tensor* result);
 
-/// Runs a function of Tensors some of which have tangents: its results, with theirs, as part of the tape.
+/// Runs a function of Tensors some of which have tangents: puts its results on the tape, and sets their tangents.
 TT_INLINE void run_on_duals(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                             const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result);
 
@@ -33,13 +34,13 @@ inline BitSet required_gradients(const Tensor* const* argument, int count) {
 /// As FunctionNode, for functions of more arguments: captured ones, and steps of backward.
 struct WideNode : TapeNode {
   const GraphFunction* function = nullptr;
-  std::shared_ptr<const GraphFunction> owner;  ///< of the function or of what it is a derivative of; null: kept for ever
+  std::shared_ptr<const GraphFunction> owner;  ///< of the function, or of the one it is a derivative of; null: kept for ever
   SymbolValues symbols;
   std::vector<Edge> own_edge;
   std::vector<SavedTensor> saved;
 };
 
-/// What the derivative of a function reads: the elements of these arguments and results; of the others it takes the shape.
+/// The arguments and results whose elements the derivative of a function reads; of the others it reads the shape only.
 struct Kept {
   BitSet arguments, results;
 };
@@ -76,7 +77,7 @@ inline bool release_function(TapeNode& base) {
   for (int k = 0; k < n.saved_count(); ++k) any = n.saved()[k].release() || any;
   return any;
 }
-/// Lets go of what has elements; false: nothing has.
+/// Releases saved Tensors; false: none had elements.
 inline bool release_all(std::vector<SavedTensor>& saved) {
   bool any = false;
   for (SavedTensor& s : saved) any = std::exchange(s.tensor, Tensor()).defined() || any;
@@ -117,12 +118,12 @@ inline FunctionNode* make_function_node(const Call& c, int saved, int extents) {
   return n;
 }
 
-/// A call's results that can have a gradient are a new node's.
+/// Makes `node`, a new one, the history of a call's results that can have a gradient.
 inline void give_results(NodeHandle node, const Call& c) {
   set_histories(static_cast<NodeHandle&&>(node), c.result, c.op->results, [&](int k) { return is_floating(c.result[k].dtype()); });
 }
 
-/// Makes the results of a call part of the tape.
+/// Puts the results of a call on the tape.
 inline void record_call(const Call& c) {
   const Kept kept = kept_for(c);
   const int saved = c.arguments + (kept.results.empty() ? 0 : c.op->results);
@@ -181,7 +182,7 @@ inline const TapeNodeKind own_kind{
       return release_all(n.result) || any;
     },
     [](TapeNode* n) { delete static_cast<OwnNode*>(n); }, &keep_own_tangent};
-/// Makes the results of a call part of the tape; what is kept: see DerivativeStep.
+/// Puts the results of a call on the tape; DerivativeStep says which values are kept.
 inline void record_own(const Call& c) {
   auto* n = new OwnNode;
   NodeHandle owner = NodeHandle::of_new(n);
@@ -199,14 +200,14 @@ inline void record_own(const Call& c) {
     else to.save(t, *n);
   };
   for (int k = 0; k < c.arguments; ++k) save(n->argument[static_cast<std::size_t>(k)], c[k]);
-  for (int k = 0; k < c.op->results; ++k) save(n->result[static_cast<std::size_t>(k)], c.op->keeps_values ? c.result[k].detach() : c.result[k]);  // without the history, which is this node
+  for (int k = 0; k < c.op->results; ++k) save(n->result[static_cast<std::size_t>(k)], c.op->keeps_values ? c.result[k].detach() : c.result[k]);  // no cycle
   connect(*n, n->own_edge.data(), c.argument, c.arguments);
   ++tape_node_count();
   give_results(static_cast<NodeHandle&&>(owner), c);
 }
 
-/// An op with any number of arguments, as graphs have it: a node for each argument, whose gradient is part of the result's, and
-/// which leads on to the node before it with all of that.
+/// An op with any number of arguments, whose gradients are parts of the result's: a node for each argument, which passes the argument's
+/// part on by one edge, and the whole gradient by the other, to the node of the argument before it.
 struct JoinNode : TapeNode {
   struct Joined {
     const Operator* op;
@@ -276,8 +277,8 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
   else record_call(c);
 }
 
-/// One step of backward: the derivative of a function on what was saved, arguments and maybe results, and the gradients `in` of its
-/// results; `out` gets one for each argument that has an edge and through which something flows.
+/// One step of backward: the derivative of a function on saved arguments, maybe saved results, and the gradients `in` of its
+/// results; `out` gets one for each argument that has an edge and flows into a result.
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedArguments& saved, Tensor* in, Tensor* out, bool taped);
 
@@ -299,11 +300,11 @@ inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) 
   for (int k = 0; reordered && k < n.edges; ++k)
     if (out[k].defined()) out[k] = tt::detail::out_of_order(out[k], order);
 }
-/// Is an element -0? Also said of what is not looked at, on devices and where elements do not lie dense.
+/// May an element be -0? True without looking on devices, and of Tensors that are not contiguous.
 inline bool may_have_negative_zero(const Tensor& t) {
   if (!is_host(t.device()) || !t.is_contiguous()) return true;
   const auto among = [&]<class Bits>(Bits zero) {
-    constexpr std::int64_t block = 4096;  // a loop of vectors for each
+    constexpr std::int64_t block = 4096;  // a vectorised loop each
     const auto* const x = reinterpret_cast<const Bits*>(t.impl().data);
     for (std::int64_t begin = 0; begin < t.impl().numel; begin += block) {
       const std::int64_t end = std::min(begin + block, t.impl().numel);
@@ -319,7 +320,7 @@ inline bool may_have_negative_zero(const Tensor& t) {
     default: return among(std::uint64_t{1} << 63);
   }
 }
-/// See TapeNodeKind::add_to. Zeros are made for large gradients only: of small ones the derivative's program is one call, and this three.
+/// See TapeNodeKind::add_to. Zeros are made for large gradients only: for small ones the derivative's program is one call, and this three.
 inline bool add_view_to(TapeNode& base, const Tensor& in, Tensor& sum) {
   auto& n = static_cast<FunctionNode&>(base);
   if (!n.op->is_view || n.arguments != 1) return false;
@@ -394,21 +395,21 @@ TT_INLINE void run_on_duals(const GraphFunction& f, const std::shared_ptr<const 
   dual_rules.load(std::memory_order_acquire)->function(f, owner, symbols, name, at, argument, count, result);
 }
 
-/// Where the gradients of a node's results lie.
+/// The device of the gradients of a node's results.
 inline Device device_of_gradients(int results, const Tensor* in) {
   for (int k = 0; k < results; ++k)
     if (in[k].defined()) return in[k].device();
   return {};
 }
-/// The gradients of a node's results as a step of backward takes them: dense, zeros where there is none.
+/// The gradient of result k as a step of backward takes it: contiguous, zeros where there is none.
 inline void fill_gradient(const GraphFunction& f, const SymbolValues& symbols, int results, Tensor* in, int k) {
   if (!in[k].defined())
     in[k] = full(f.output_shape(k, symbols), 0,
                  tt::detail::on_device(f.graph()[f.graph().outputs[k]].dtype, device_of_gradients(results, in)));
   if (!in[k].impl().contiguous) in[k] = in[k].contiguous();
 }
-/// Runs a step of backward, records it if asked to, and hands out what it gives to the arguments `given`. One that
-/// reads nothing (zeros: the gradient of an empty slice) runs where the gradients `in` lie.
+/// Runs a step of backward, records it if it is taped, and puts its results in `out`, for the arguments `given`. A step that
+/// reads nothing (zeros: the gradient of an empty slice) runs on the device of the gradients `in`.
 inline void run_step(TapeNode& n, const GraphFunction& f, const BitSet& given, const std::shared_ptr<const GraphFunction>& owner,
                      const SymbolValues& symbols, const Tensor* const* argument, int count, const Tensor* in, Tensor* out, bool taped) {
   SmallVec<Tensor, few_arguments> result(f.outputs());

@@ -1,4 +1,4 @@
-// Tensor::to(device), which the tape sees: a gradient goes back to where the Tensor came from.
+// Tensor::to(device) as an op of the tape: a gradient is copied back to the device that the Tensor was on.
 #pragma once
 #include "tt/autograd/modes.hpp"
 #include "tt/dispatch/to_device.hpp"
@@ -23,7 +23,7 @@ struct ToDevice {
 
 namespace detail {
 
-/// With the tape, where it is part of the program. A graph is of one device, and ends there.
+/// to_device, on the tape where gradients or tangents are needed. A captured graph is of one device, so it ends here.
 inline Tensor move_to(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
   if (t.device() == device) return t;
   if (capture_mode) {

@@ -1,6 +1,6 @@
-// Changes in place where Tensors share elements. A view keeps the Tensor whose elements it shows, its base, and a base knows its views. When a view is changed on the tape,
-// the base was made by a node that puts the new elements among the old ones; when a base was changed, by a view or itself, each view was made anew of it. So a gradient goes
-// through whichever of them is read next, as if all had been built without a change in place.
+// Changes in place where Tensors share elements. A view keeps its base, the Tensor whose elements it shows, and a base knows its views. When a view is
+// changed on the tape, the base gets a node that puts the new elements among the old ones (ViewUpdate); when a base was changed, by a view or itself,
+// each view gets a new node that reads the base (ViewOf). So a gradient goes through whichever of them is read next, as if nothing were changed in place.
 //   y = x * 2;   row = y[0];   row *= w;     // y: ViewUpdate(mul of old, row's new elements); row and other views of y: ViewOf(y)
 #pragma once
 #include <vector>
@@ -14,7 +14,7 @@ namespace autograd {
 
 #if TT_DEFINES(autograd)
 
-/// Where the elements of a view stand among those of its base.
+/// A node that keeps which elements of a base its view shows.
 struct ViewNode : TapeNode {
   Edge own_edge[2];  ///< of the base; of the elements that are put there
   Shape base, view;
@@ -44,7 +44,7 @@ void each_distance(const Shape& s, const std::int64_t* stride, const F& f) {
     }
   }
 }
-/// For each element of the view its number in the base: i64, a vector.
+/// For each element of the view its row-major index in the base: i64, a vector.
 inline Tensor places_in_base(const ViewNode& n) {
   std::int64_t low = 0, high = 0;
   each_distance(n.base, n.base_stride, [&](std::int64_t d) {
@@ -65,14 +65,14 @@ inline Tensor places_in_base(const ViewNode& n) {
   return places.to(n.device);
 }
 
-/// The gradient of a base: what flows into the view, at its places.
+/// The gradient of a base: the gradient of the view at the view's elements, zeros elsewhere.
 inline void apply_view_of(TapeNode& node, Tensor* in, Tensor* out, bool) {
   auto& n = static_cast<ViewNode&>(node);
   if (!in[0].defined()) return;
   const Tensor zero = zeros({n.base.size().code}, TensorOptions{.dtype = n.dtype, .device = n.device});
   out[0] = index_add(zero, 0, places_in_base(n), in[0].reshape({-1})).reshape(n.base);
 }
-/// The gradient of the old elements, but those that were overwritten; and of the new ones.
+/// The gradients of the old base, zeros where it was overwritten, and of the new elements.
 inline void apply_view_update(TapeNode& node, Tensor* in, Tensor* out, bool) {
   auto& n = static_cast<ViewNode&>(node);
   if (!in[0].defined()) return;
@@ -86,7 +86,7 @@ inline void destroy_view_node(TapeNode* n) { delete static_cast<ViewNode*>(n); }
 inline const TapeNodeKind view_of_kind{&apply_view_of, &keep_nothing, &destroy_view_node};
 inline const TapeNodeKind view_update_kind{&apply_view_update, &keep_nothing, &destroy_view_node};
 
-/// A node on the way from a view to its base, and from the Tensors given to that node.
+/// A node of this kind for a view and its base, with edges to the Tensors `from`.
 inline NodeHandle view_node(const TapeNodeKind& kind, const char* name, const Tensor& base, const Tensor& view, std::initializer_list<const Tensor*> from) {
   auto* n = new ViewNode(base.impl(), view.impl());
   NodeHandle handle = NodeHandle::of_new(n);
@@ -95,7 +95,7 @@ inline NodeHandle view_node(const TapeNodeKind& kind, const char* name, const Te
   connect(*n, n->own_edge, from.begin(), static_cast<int>(from.size()));
   return handle;
 }
-/// Its views that somebody has.
+/// The views of a base that are still alive.
 inline std::vector<Tensor> views_of(const Tensor& base) {
   std::vector<Tensor> views;
   tt::detail::TensorImpl& b = base.impl();
@@ -115,7 +115,7 @@ inline void take_history_of_base(const Tensor& base, const Tensor& view) {
   set_histories(view_node(view_of_kind, "ViewOf", base, view, {&base}), &view, 1, [](int) { return true; });
 }
 
-/// What was written to `target` was made as `result` was.
+/// The elements that were written to `target` get the history of `result`.
 inline void adopt_history(Tensor& target, const Tensor& result) {
   const Tensor base = base_of(target);
   if (!base.is_same(target)) {

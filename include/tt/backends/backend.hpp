@@ -1,4 +1,4 @@
-// The one door to the backends: what the front ends may use.
+// The one public interface of the backends for Arrays: all that the front ends may use.
 //   backend::run_static<H>(...)      runs the plan that H holds
 //   backend::needs_arena<H>()        whether it needs memory for buffers of its own
 //   backend::reads_first<H>          whether it reads all its operands before it writes

@@ -1,8 +1,8 @@
-// The door to compilers: plans to text, text to functions of this process, and what is kept of them.
+// Public interface of compilers: plans to text, text to functions of this process, and a cache of compiled kernels.
 //   emit_c                   a plan's kernels as C text
 //   backend::compile_c       C text to loaded functions; backend::HostCompiler, step by step
-//   backend::cpu_features    what compiled code is bound to; backend::make_private_folder  where it is kept
-//   DiskCache                the compiled kernels there
+//   backend::cpu_features    the processor that compiled code needs; backend::make_private_folder  the folder that holds it
+//   DiskCache                the compiled kernels in that folder
 #pragma once
 #include "tt/backends/cpu/cpu_features.hpp"
 #include "tt/backends/cpu/emit_c.hpp"

@@ -1,10 +1,10 @@
-// Compiled kernels on disk, for the next process. Objects are named by a hash of their bytes, and
-// beside each its text; an entry says which object holds the kernels of a program.
-//   <hash of the object>.so, .c     several programs may share one; of a device .cubin, .cu
+// A cache of compiled kernels on disk, for later processes. Objects are named by a hash of their bytes, and beside each is its text; an
+// entry names the object that holds the kernels of a program.
+//   <hash of the object>.so, .c     several programs may share one; for a device .cubin, .cu
 //   <key of the program>.entry      hash and size of its object
-// A file is written under a name of its own and renamed, so readers see all of it or nothing, and
-// what a process has loaded is never written to. Before an object is loaded its bytes are compared
-// with the entry; what does not fit (torn, foreign, tampered with) is as if it were not there.
+// A file is written under a temporary name and renamed, so readers see all of it or nothing, and an object that a process has loaded is
+// never written to. Before an object is loaded its bytes are compared with the entry; a file that does not match (torn, foreign, tampered
+// with) is treated as missing.
 #pragma once
 #include <stdio.h>
 #include <time.h>
@@ -22,7 +22,7 @@
 
 namespace tt {
 
-/// 128 bits that tell texts apart; not against somebody who tries.
+/// 128 bits that tell texts apart; not secure against deliberate collisions.
 struct ContentHash {
   std::uint64_t high = 0, low = 0;
 
@@ -50,7 +50,7 @@ struct ContentHash {
     return t;
   }
   friend constexpr auto operator<=>(const ContentHash&, const ContentHash&) = default;
-  friend constexpr bool operator==(const ContentHash&, const ContentHash&) = default;  // nvcc 13 does not define what follows from <=>
+  friend constexpr bool operator==(const ContentHash&, const ContentHash&) = default;  // nvcc 13 does not derive == from <=>
 
  private:
   static constexpr std::uint64_t mix(std::uint64_t x) {
@@ -63,12 +63,12 @@ static_assert(!(ContentHash::of("ab", 2) == ContentHash::of("ab\0", 3)));
 
 class DiskCache {
  public:
-  /// Of what is kept, and of how kernels are called. Entries of another version are not read.
+  /// Of the file format, and of the calling convention of kernels. Entries of another version are not read.
   static constexpr std::uint64_t version = 2;
-  /// The folder is trimmed to three quarters of this when it holds more.
+  /// When the folder holds more, it is trimmed to three quarters of this.
   static constexpr std::int64_t default_capacity = 64 << 20;
 
-  /// What the files of an object and of its text end in.
+  /// The endings of the files of an object and of its text.
   struct Endings {
     const char *object = ".so", *text = ".c";
   };
@@ -87,22 +87,22 @@ class DiskCache {
   const Text& why() const { return why_; }
 
   enum class Found { nothing, object, rejected };
-  /// The path of the object with a program's kernels, ready to be loaded.
+  /// Finds the path of the object with a program's kernels, ready to be loaded.
   Found find(const ContentHash& key, Text& path) const;
-  /// Keeps an object and its text; the object's path, or nothing if they cannot be written.
+  /// Keeps an object and its text; returns the object's path, or nothing if they cannot be written.
   Text keep_object(const char* object, std::int64_t size, const Text& text) const;
-  /// Says that a program's kernels are in an object that is kept.
+  /// Records that a program's kernels are in an object that is kept.
   bool keep_entry(const ContentHash& key, const char* object, std::int64_t size) const;
-  /// Takes back what turned out not to be loadable.
+  /// Removes an object that turned out not to be loadable.
   void remove_object(const char* object, std::int64_t size) const {
     const ContentHash hash = ContentHash::of(object, size);
     unlink(path(hash, endings_.object).c_str());
     unlink(path(hash, endings_.text).c_str());
   }
-  /// Removes what was used longest ago, if there is too much.
+  /// Removes the least recently used files, if there are too many bytes.
   void trim() const;
 
-  /// Reads a file of this user's that others cannot write to.
+  /// Reads a file that belongs to this user and that others cannot write to.
   static bool read_file(const char* path, Vec<char>& bytes);
 
  private:
@@ -159,7 +159,7 @@ TT_INLINE bool DiskCache::read_file(const char* path, Vec<char>& bytes) {
       fine = n > 0;
       done += n;
     }
-    futimens(fd, nullptr);  // trim() removes what was not used for long
+    futimens(fd, nullptr);  // marks it as used for trim()
   }
   close(fd);
   return fine;
@@ -184,14 +184,14 @@ TT_INLINE DiskCache::Found DiskCache::find(const ContentHash& key, Text& object)
 
 TT_INLINE bool DiskCache::publish(const Text& to, const void* bytes, std::int64_t size) const {
   static unsigned count = 0;
-  timespec now;  // two machines, or containers, may share a folder and number their processes alike
+  timespec now;  // two machines, or containers, may share a folder and have equal process numbers
   clock_gettime(CLOCK_REALTIME, &now);
   Text name(to), temporary(folder_);
   temporary << "/tmp-" << getpid() << '-' << now.tv_sec << '-' << now.tv_nsec << '-'
             << __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
   if (!backend::write_new_file(temporary.c_str(), bytes, static_cast<std::size_t>(size))) return false;
   if (rename(temporary.c_str(), name.c_str()) == 0) return true;
-  Text aside(temporary);  // a folder of that name is nobody's: it makes way
+  Text aside(temporary);  // a folder with the object's name is foreign: it is moved out of the way
   aside << "-0";
   if (errno == EISDIR && rename(name.c_str(), aside.c_str()) == 0) {
     rmdir(aside.c_str());
@@ -218,7 +218,7 @@ TT_INLINE bool DiskCache::keep_entry(const ContentHash& key, const char* object,
   return publish(path(key, ".entry"), &e, sizeof e);
 }
 
-/// A file of this cache: 32 hexadecimal digits and an ending, or one that is being written.
+/// Is this a file of this cache: 32 hexadecimal digits and an ending, or a temporary name?
 inline bool is_entry(const char* name) {
   if (std::strncmp(name, "tmp-", 4) == 0) return name[4 + std::strspn(name + 4, "0123456789-")] == '\0';
   const std::size_t digits = std::strspn(name, "0123456789abcdef");

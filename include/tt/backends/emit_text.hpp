@@ -1,7 +1,6 @@
-// What emitted text for a CPU and for a device have in common: constants, expressions, places in
-// memory, and the bodies of opaque ops, written out once for each dtype. A body says what the SIMD
-// kernels do, in the same order: same bits. How the loops around them run is the matter of
-// backends/cpu/emit_c.hpp and backends/cuda/emit_cuda.hpp, whose preludes define the functions named here.
+// The parts that emitted text for a CPU and for a device share: constants, expressions, memory offsets, and the bodies of intrinsics,
+// written out once for each dtype. A body computes the same as the SIMD kernels, in the same order: same bits. The loops around bodies
+// are emitted by backends/cpu/emit_c.hpp and backends/cuda/emit_cuda.hpp, whose preludes define the functions named here.
 //   const float f32_2 = FMA_f32(f32_0, f32_1, f32_0);   x3[i] = silu_f32(f32_2);
 #pragma once
 #include "tt/plan/memory.hpp"
@@ -13,9 +12,9 @@ namespace tt {
 
 namespace detail {
 
-/// A boolean is a byte, 0 or 1: gcc 12 makes no vectors of loops that read a _Bool and choose by it.
+/// A boolean is a byte, 0 or 1: gcc 12 does not vectorise loops that read a _Bool and choose by it.
 constexpr const char* c_type(DType d) { return dtypes[static_cast<int>(d)].c_type; }
-/// Of a value that is in no memory. A boolean is an int there: of floats made of bytes gcc 12 makes no vectors.
+/// The type of a value that is not in memory. A boolean is an int there: gcc 12 does not vectorise floats made of bytes.
 constexpr const char* value_type(DType d) { return d == DType::boolean ? "int" : c_type(d); }
 
 /// Functions that C and CUDA C have in common.
@@ -51,7 +50,7 @@ FN int add_i32(int a, int b) { return IADD_i32(a, b); }
 FN i64 add_i64(i64 a, i64 b) { return IADD_i64(a, b); }
 )";
 
-/// As in ColumnParts.
+/// The order of ColumnParts.
 inline constexpr const char* c_column_order = R"C(FN i64 lanes_of(i64 n) {
   i64 lanes = 1;
   while (lanes < 64 && lanes < n) lanes *= 2;
@@ -144,29 +143,29 @@ inline Text c_expression(Op op, DType d, DType from, int n, const Text& a, const
   }
 }
 
-/// The parts that every emitter's kernels are made of.
+/// The base of the emitters: the text that the kernels of both consist of.
 class KernelText {
  protected:
   const Plan* plan_ = nullptr;
   const Kernel* k_ = nullptr;
-  const char* operands_ = "p";      ///< what a kernel's operands and the values of the symbols are called
+  const char* operands_ = "p";      ///< names of the variables with a kernel's operands and the values of the symbols
   const char* symbols_ = "s";
   const char* accumulator_ = nullptr;  ///< null: an element of `tile`
-  /// Of each access: its elements k, k + 1, ... stand in v<access> when loaded, in w<access> when
-  /// stored; rows kept between sweeps in r<buffer>.
+  /// For each access: loaded elements k, k + 1, ... are in v<access>, elements to store in w<access>; rows kept between sweeps are in
+  /// r<buffer>.
   enum Vectors : char { none = 0, loaded = 1, stored = 2, kept = 4 };
   Vec<char> vectors_;
   bool rounds_ = false;             ///< the kernel casts from f64 to f32, and the text must keep that
   Text functions_, trees_, kernels_;
 
-  /// Where an operand of the kernel lies.
+  /// The address of an operand of the kernel.
   virtual Text operand(int number) const { return Text(operands_) << '[' << number << ']'; }
   bool stores_in(int s) const {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
       if (plan_->instructions[i].op == Op::store) return true;
     return false;
   }
-  /// A load behind a store of the same memory in its segment, or a store before one: those keep their places.
+  /// Is it a load behind a store to the same memory in its segment, or a store before such a load? These must keep their order.
   bool other_order(int s, int at) const {
     const Instruction& x = plan_->instructions[at];
     const int begin = x.op == Op::load ? k_->segment[s] : at + 1, end = x.op == Op::load ? at : k_->segment[s + 1];
@@ -193,7 +192,7 @@ class KernelText {
     g.output(def.record(def, g, in.begin()));
     write_function(inline_bodies(g), d, Text(def.info.name) << '_' << name(d));
   }
-  /// Those to a 16-bit float and back.
+  /// The conversions to a 16-bit float and back.
   void need_conversions(DType d) {
     for (DType w : written_conversions_)
       if (w == d) return;
@@ -209,14 +208,14 @@ class KernelText {
     if (d == DType::f16) write(float16{});
     else write(bfloat16{});
   }
-  /// A function of the graph's inputs, which gives its output.
+  /// Writes a function of the graph's inputs that returns its output.
   void write_function(const Graph& body, DType result, const Text& function) {
     Text t;
     t << "FN " << value_type(result) << ' ' << function << '(';
     for (int i = 0; i < body.inputs.size(); ++i)
       t << (i ? ", " : "") << value_type(body[body.inputs[i]].dtype) << " v" << body.inputs[i];
     t << ") {\n";
-    Vec<char> used(body.size(), 0);  // the tests of bounds are not
+    Vec<char> used(body.size(), 0);  // the comparisons of at_least_ and at_most_ are not
     used[body.outputs[0]] = 1;
     for (int i = body.size() - 1; i >= 0; --i)
       for (int j = bound_name(body, body[i]) ? 1 : 0; used[i] && j < 4; ++j)
@@ -252,7 +251,7 @@ class KernelText {
     for (int j = 1; j < op.arity; ++j) t << ", " << o[j];
     return t << ')';
   }
-  /// Is a floating value a whole number that a float holds, whatever the inputs are? (The exponent of one is.) Made an integer, it needs no look at its range.
+  /// Is a floating value always an integer that a float holds (an exponent, for example)? Its conversion to an integer needs no range check.
   static bool is_small_whole(const Graph& g, int id) {
     const Node& n = g[id];
     if (!is_floating(n.dtype) || is_narrow(n.dtype)) return false;
@@ -264,7 +263,7 @@ class KernelText {
     if (n.op == Op::neg) return is_small_whole(g, n.operand[0]);
     return n.op == Op::where && is_small_whole(g, n.operand[1]) && is_small_whole(g, n.operand[2]);
   }
-  /// Of where(x < c, c, x) and where(c < x, c, x) with a constant c, else null.
+  /// The function for where(x < c, c, x) or where(c < x, c, x) with a constant c, else null.
   static const char* bound_name(const Graph& g, const Node& n) {
     if (n.op != Op::where || !is_floating(n.dtype) || g[n.operand[1]].op != Op::constant) return nullptr;
     const Node& test = g[n.operand[0]];
@@ -298,7 +297,7 @@ class KernelText {
     }
   }
 
-  // ---- places
+  // ---- offsets
   Text extent(Extent e) const {
     Text t;
     if (e.is_constant()) return t << e.code;
@@ -318,8 +317,8 @@ class KernelText {
     if (m.modulus != Extent(0)) k = Text("(") << k << " % (" << extent(m.modulus) << "))";
     return k << " * " << step(m.stride);
   }
-  /// What an index is multiplied by. A compiler may not know that it leads backwards: for rows of two elements, each
-  /// before the last, gcc 12 reads four, the last two of them behind the first row.
+  /// The factor that an index is multiplied by. BACK hides from the compiler that a stride is negative: for rows of two elements, each before the
+  /// last, gcc 12 reads four elements, the last two of them behind the first row.
   Text step(Extent e) const {
     const bool back = e.is_constant() && e.code < 0;
     return (back ? Text("BACK(") : Text("(")) << extent(e) << ')';
@@ -330,7 +329,7 @@ class KernelText {
     for (int i = 0; i < a.term_count; ++i) t << (t.empty() ? "" : " + ") << term(a.term(plan_->terms.begin(), i), row);
     return t;
   }
-  /// Of an access whose columns have terms.
+  /// For an access whose columns have terms.
   Text column_offset(const Access& a, const char* column) const {
     Text t;
     for (int i = 0; i < a.column_terms; ++i) t << (i ? " + " : "") << term(a.term(plan_->terms.begin(), a.term_count + i), column);
@@ -352,14 +351,14 @@ class KernelText {
     }
     t << 'x' << number << (a.column == Extent(0) ? "[0]" : "[i");
     if (a.column != Extent(0)) {
-      if (a.column == Extent(-1)) t << " * (-1)";  // vectors in reverse order
+      if (a.column == Extent(-1)) t << " * (-1)";  // gives vectors in reverse order
       else if (a.column != Extent(1)) t << " * " << step(a.column);
       t << ']';
     }
     return t;
   }
 
-  /// An element at a place that is a value.
+  /// The element at an index that is a value.
   Text taken(const Instruction& x) const {
     const Access& a = plan_->accesses[x.access];
     Text t;
@@ -388,7 +387,7 @@ class KernelText {
                << " + " << row_offset(a, row) << ";\n";
     }
   }
-  const char* before_store_ = "";  ///< where not every call of a kernel stores
+  const char* before_store_ = "";  ///< a condition, where not every call of a kernel stores
   /// An instruction that the emitter writes in its own way, or nothing.
   virtual Text own_instruction(int) { return {}; }
   void instruction(int i, const char* row, const char* indent) {
@@ -438,8 +437,8 @@ class KernelText {
     }
     t << ";\n";
   }
-  /// Is the condition of instruction i a comparison? Then gcc 12 makes vectors of a choice of 64 bits for AVX-512;
-  /// of any other one it makes none.
+  /// Is the condition of instruction i a comparison? Then gcc 12 vectorises a choice of 64-bit values for AVX-512; with other conditions
+  /// it does not.
   bool compared(int i) const {
     const int condition = plan_->instructions[i].a;
     for (int j = i - 1; j >= k_->segment[0]; --j)
@@ -447,8 +446,8 @@ class KernelText {
         return is_comparison(from.op);
     return false;
   }
-  /// Is what instruction i negates made by something else than fma, whatever the compiler inlines and forwards? A sign
-  /// before an operand costs less than neg_f32: silu takes 5 % more with that.
+  /// Is the value that instruction i negates not the result of an fma, whatever the compiler inlines and forwards? Then a minus sign is
+  /// correct, and quicker than neg_f32, with which silu takes 5 % more.
   bool never_fma(int i) const {
     const Instruction& x = plan_->instructions[i];
     for (int j = i - 1; j >= k_->segment[0]; --j) {
@@ -486,7 +485,7 @@ class KernelText {
   }
 
  private:
-  Vec<int> written_;  // ops that are called, code * dtype_count + dtype
+  Vec<int> written_;  // functions of called ops, code * dtype_count + dtype
   Vec<int> written_trees_;
   Vec<DType> written_conversions_;
   bool orders_columns_ = false;

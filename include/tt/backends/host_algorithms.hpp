@@ -1,5 +1,5 @@
-// Sort, scan and runs on the CPU for a program without tt::compiled: one of its files includes this. It needs Thrust
-// and -DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP (or _OMP).
+// Sort, scan and runs on the CPU for a program without tt::compiled: include this in one of its files. Needs Thrust and
+// -DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP (or _OMP).
 #pragma once
 #include "tt/backends/cuda/algorithms.hpp"
 

@@ -1,7 +1,8 @@
-// LAPACK, opened when it is first used: the file TT_LAPACK names, else liblapack.so.3 (Debian: libopenblas0; or liblapack3, the reference, which takes several times as long). Never linked. Matrices are column by
-// column there: a dense row-major one is its transpose.
+// LAPACK, opened on first use: the file that TT_LAPACK names, else liblapack.so.3 (Debian: libopenblas0; or liblapack3, the reference,
+// which takes several times as long). Never linked. Its matrices are column-major: a dense row-major matrix is read as its transpose.
 //   const auto& f = backend::Lapack<double>::get();   f.getrf(&m, &n, a, &m, pivots, &info);
-// Throws Unavailable, which names the package, without it. Names and arguments are LAPACK's (LAPACK Users' Guide, 3rd edition); integers have 32 bits.
+// Without LAPACK throws Unavailable, which names the package. Names and arguments are LAPACK's (LAPACK Users' Guide, 3rd edition); integers
+// have 32 bits.
 #pragma once
 #include <dlfcn.h>
 
@@ -48,7 +49,7 @@ struct Lapack {
     if (detail::is_small(*n, *nrhs)) return detail::small_getrs(*trans == 'T', *n, *nrhs, a, *lda, pivots, b, *ldb, *info);
     library_getrs(trans, n, nrhs, a, lda, pivots, b, ldb, info);
   }
-  /// Of small matrices, only the lower triangle.
+  /// Small matrices bypass the library only for the lower triangle.
   void potrf(const char* uplo, const I* n, T* a, const I* lda, I* info) const {
     if (*uplo == 'L' && detail::is_small(*n, *n)) return detail::small_potrf(*n, a, *lda, *info);
     library_potrf(uplo, n, a, lda, info);

@@ -1,5 +1,4 @@
-// Folders whose files may be loaded and run: nobody but this user and root can put a file in there,
-// or another folder in its place.
+// Folders whose files may be loaded and run: only this user and root can put a file there, or another folder in its place.
 #pragma once
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +12,8 @@
 
 namespace tt::backend {
 
-/// Are the folder and all that it lies in owned by this user or root, and can others not write to them? A folder
-/// like /tmp, in which one cannot rename what is another's, will do on the way. What is wrong, or nothing.
+/// Are the folder and all its ancestors owned by this user or root, and not writable by others? Sticky directories (/tmp) are accepted
+/// as ancestors, as others cannot rename entries in them. Returns the reason why not, or nothing.
 inline Text untrusted_part(const char* path) {
   char real[PATH_MAX];
   if (!realpath(path, real)) return "is not there";
@@ -34,7 +33,7 @@ inline Text untrusted_part(const char* path) {
   }
 }
 
-/// Is it this user's, can nobody else write to it, and does it lie in a trusted place? Others may read it. What is wrong, or nothing.
+/// Is the folder owned by this user, writable by nobody else, and in a trusted place? Others may read it. Returns the reason why not, or nothing.
 inline Text not_private(const char* path) {
   struct stat s;
   if (lstat(path, &s) != 0) return "cannot be made";
@@ -47,7 +46,7 @@ inline Text not_private(const char* path) {
 }
 inline bool is_private_folder(const char* path) { return not_private(path).empty(); }
 
-/// Makes a private folder and those it lies in. What is wrong with it, or nothing.
+/// Makes a private folder and its ancestors. Returns the reason why it is not private, or nothing.
 inline Text make_private_folder(const Text& path) {
   Text part(path);
   if (is_private_folder(part.c_str())) return {};
@@ -59,7 +58,7 @@ inline Text make_private_folder(const Text& path) {
   return not_private(part.c_str());
 }
 
-/// A new folder below $TMPDIR or /tmp, removed at the end with the files in it.
+/// A new folder below $TMPDIR or /tmp, removed with its files at destruction.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -84,7 +83,7 @@ class TemporaryFolder {
     }
     rmdir(path_.c_str());
   }
-  /// Empty: none could be made.
+  /// Empty: no folder could be made.
   const Text& path() const { return path_; }
   Text file(const char* name) const { return Text(path_) << '/' << name; }
   void keep() { kept_ = true; }

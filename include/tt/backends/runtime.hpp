@@ -1,10 +1,10 @@
-// The run-time door to the backends: programs for plans that are known only at run time.
+// Public interface of the backends at run time: programs for plans that are known only at run time.
 //   backend::TileProgram     runs a Plan on tiles, without a compiler
-//   backend::tile_kernels    ops on tiles; backend::ThreadPool  the threads for all of them
-//   backend::use_library_kernels  those of an op that tt::compiled has compiled
-//   backend::register_cuda  devices and their programs, opened when first used
-//   DeviceProgram            what a device runs; set_program_maker
-// The door to compilers and what is kept of them is backends/compiler.hpp.
+//   backend::tile_kernels    ops on tiles; backend::ThreadPool  the threads for all programs
+//   backend::use_library_kernels  the kernels of an op that are compiled into tt::compiled
+//   backend::register_cuda   CUDA devices and their programs, opened on first use
+//   DeviceProgram            a device's program; set_program_maker
+// Compilers and the cache of compiled kernels are in backends/compiler.hpp.
 #pragma once
 #include "tt/backends/backend.hpp"
 #include "tt/backends/cpu/library_kernels.hpp"

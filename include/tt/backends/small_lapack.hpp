@@ -1,5 +1,6 @@
-// LAPACK's solvers for small matrices, of which there are many: a call of the library takes longer there than the arithmetic. Names, arguments and meaning are
-// LAPACK's (column by column, pivots from 1), its loops those of the unblocked algorithms (Golub and Van Loan, Matrix Computations, 3.4 and 4.2).
+// LAPACK's solvers for small matrices, which are common and for which a library call takes longer than the arithmetic. Names, arguments and
+// meaning are LAPACK's (column-major, pivots from 1), the loops are those of the unblocked algorithms (Golub and Van Loan, Matrix
+// Computations, 3.4 and 4.2).
 #pragma once
 #include <cmath>
 #include <utility>
@@ -9,7 +10,7 @@ namespace tt::backend::detail {
 inline constexpr int most_small = 8;
 constexpr bool is_small(int rows, int columns) { return rows <= most_small && columns <= most_small; }
 
-/// A triangular system, a column of b at a time; `a` is read transposed, or has ones on its diagonal.
+/// Solves a triangular system, a column of b at a time; `transposed`: with the transpose of a; `unit`: with ones on its diagonal.
 template <class T>
 void small_substitute(bool upper, bool transposed, bool unit, int n, int columns, const T* a, int lda, T* b, int ldb) {
   const auto at = [&](int row, int column) { return transposed ? a[column + row * lda] : a[row + column * lda]; };
@@ -18,13 +19,13 @@ void small_substitute(bool upper, bool transposed, bool unit, int n, int columns
     T* const x = b + c * ldb;
     for (int step = 0; step < n; ++step) {
       const int k = backwards ? n - 1 - step : step;
-      if (x[k] == 0) continue;  // not 0/0 where the diagonal is 0
+      if (x[k] == 0) continue;  // avoids 0/0 where the diagonal is 0
       if (!unit) x[k] /= at(k, k);
       for (int i = backwards ? 0 : k + 1, end = backwards ? k : n; i < end; ++i) x[i] -= x[k] * at(i, k);
     }
   }
 }
-/// P A = L U with partial pivoting; info: the first zero on the diagonal of U, from 1.
+/// P A = L U with partial pivoting; info: the index of the first zero on the diagonal of U, from 1.
 template <class T>
 void small_getrf(int m, int n, T* a, int lda, int* pivots, int& info) {
   info = 0;
@@ -75,7 +76,7 @@ void small_potrf(int n, T* a, int lda, int& info) {
     }
   }
 }
-/// info: the first zero on the diagonal, and then b is as it was.
+/// info: the index of the first zero on the diagonal, from 1; b is then unchanged.
 template <class T>
 void small_trtrs(bool upper, bool transposed, bool unit, int n, int columns, const T* a, int lda, T* b, int ldb, int& info) {
   info = 0;

@@ -1,12 +1,12 @@
-// The elements of a Tensor for loops of one's own: indices to references, with the strides that the Tensor has.
+// TensorAccessor: the elements of a Tensor as references by index, with its strides, for hand-written loops.
 //   auto a = x.accessor<float, 2>();   for (int i = 0; i < a.size(0); ++i) a(i, 0) = 1;     a[2][3]     a.at(2, 3)
 #pragma once
 #include "tt/core/tensor.hpp"
 
 namespace tt {
 
-/// A view of elements with N axes, like std::mdspan with strides; of a `const T` for reading. It does not keep the Tensor. Indices count from 0 and are not
-/// checked, but by at().
+/// A view of elements with N axes, like std::mdspan with strides; of a `const T` for reading. It does not keep the
+/// Tensor alive. Indices count from 0; only at() checks them.
 template <class T, int N>
 class TensorAccessor {
  public:
@@ -31,7 +31,7 @@ class TensorAccessor {
     ((at += static_cast<std::int64_t>(index) * stride_[k++]), ...);
     return data_[at];
   }
-  /// The element, or what the first index leaves: an accessor with an axis less.
+  /// The element if N is 1, else an accessor of the remaining axes.
   decltype(auto) operator[](std::int64_t index) const {
     if constexpr (N == 1) return (data_[index * stride_[0]]);
     else return TensorAccessor<T, N - 1>(data_ + index * stride_[0], size_ + 1, stride_ + 1);
@@ -68,7 +68,7 @@ TensorAccessor<T, N> Tensor::accessor(SourceLine at) const {
   return {data, impl_->shape.code, impl_->stride};
 }
 
-/// The elements of a Tensor that nobody else may hold, and the Tensor.
+/// A span of the elements of a temporary Tensor, which it keeps alive.
 template <class T>
 class OwnedSpan : public std::span<T> {
  public:

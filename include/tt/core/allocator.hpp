@@ -1,6 +1,6 @@
-// The caching allocator of Tensors on the CPU: freed blocks are kept for the next Tensor of about
-// that size, because half the time of an unfused op would otherwise be page faults. Small blocks
-// are kept by each thread, large ones by all together; tiny ones are cut from slabs, without a header of malloc's.
+// The caching allocator of Tensors on the CPU: freed blocks are kept for the next Tensor of about that size, because
+// half the time of an unfused op would otherwise be page faults. Each thread keeps small blocks, all threads share the
+// large ones; tiny ones are cut from slabs, without a header of malloc's.
 //   tt::cpu_memory_stats().allocated;   tt::empty_cache();
 #pragma once
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace tt {
 
-/// Bytes, as the caching allocator sees them.
+/// Statistics of the caching allocator; the first three in bytes.
 struct MemoryStats {
   std::int64_t allocated = 0;  ///< in use by Tensors
   std::int64_t reserved = 0;   ///< taken from the system: in use or kept for reuse
@@ -32,7 +32,7 @@ class CachingAllocator {
  public:
   /// Never destroyed: Tensors with static storage are freed after everything else.
   static CachingAllocator& get() {
-    static constinit CachingAllocator allocator;  // whose destructor does nothing
+    static constinit CachingAllocator allocator;  // with a trivial destructor
     return allocator;
   }
 
@@ -66,7 +66,7 @@ class CachingAllocator {
     const FlagLock lock(busy_);
     return {in_use_ - kept_by_this_thread(), reserved_, peak_, hits_, misses_};
   }
-  /// Gives back what is kept for reuse, of this thread and of all together.
+  /// Gives memory kept for reuse back to the system: that of this thread, and that shared by all threads.
   void empty_cache() {
     if (Local* local = Local::of_this_thread()) local->flush(*this);
     const FlagLock lock(busy_);
@@ -74,8 +74,8 @@ class CachingAllocator {
   }
 
  private:
-  // Size classes: multiples of 16 up to 512 bytes, then four a power of two. Blocks of large ones are longer by what a Tensor
-  // has besides its elements, so that 2^k elements are of a class that ends there.
+  // Size classes: multiples of 16 up to 512 bytes, then four a power of two. Classes of large blocks are longer by
+  // `beside`, bytes that a Tensor has besides its elements, so that 2^k elements fill a class.
   static constexpr int tiny_classes = 32, tiny_bytes = 16 * tiny_classes, tiny_power = 9;
   static constexpr int small_classes = tiny_classes + 4 * (13 - tiny_power), first_large = tiny_classes + 4 * (16 - tiny_power);
   static constexpr int classes = tiny_classes + 4 * (48 - tiny_power), kept_per_thread = 64;
@@ -99,13 +99,13 @@ class CachingAllocator {
     return std::int64_t{5 + k % 4} << (k / 4 + tiny_power - 2);
   }
 
-  /// Many tiny blocks of one class; found from a block by its address, as it lies at a multiple of its size.
+  /// Many tiny blocks of one class. A slab is aligned to its size, so a block's address gives its slab.
   struct Slab {
     Slab* next;
-    int size_class, cut;  ///< blocks that were ever handed out
-    int free;             ///< of them, while release() counts
+    int size_class, cut;  ///< cut: blocks that were ever handed out
+    int free;             ///< free ones of the cut blocks; counted by release_slabs()
 
-    // The system gives pages as they are touched: also where it takes twice the addresses for the alignment, as glibc does.
+    // The system provides pages on first touch, so the alignment costs addresses only: twice as many with glibc.
     static constexpr std::int64_t bytes = std::int64_t{1} << 18, header = 64;
     static Slab* of(void* block) { return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(block) & ~std::uintptr_t{bytes - 1}); }
     bool is_full() const { return header + (cut + 1) * class_bytes(size_class) > bytes; }
@@ -113,7 +113,7 @@ class CachingAllocator {
       return reinterpret_cast<FreeBlock*>(reinterpret_cast<std::byte*>(this) + header + cut++ * class_bytes(size_class));
     }
   };
-  /// Address sanitizers watch the ends of blocks that come from the system one by one.
+  /// Not under address sanitizers, which check the ends only of blocks that come from the system one by one.
   static constexpr int slab_classes = TT_SANITIZES_ADDRESSES ? 0 : tiny_classes;
 
   struct Local {
@@ -159,7 +159,7 @@ class CachingAllocator {
   std::atomic_flag busy_;
   FreeBlock* head_[classes] = {};
   Slab* slabs_ = nullptr;
-  Slab* current_[tiny_classes] = {};  ///< what blocks of a class are cut from
+  Slab* current_[tiny_classes] = {};  ///< slab from which blocks of a class are cut
   std::int64_t in_use_ = 0, most_in_use_ = 0, reserved_ = 0, peak_ = 0, hits_ = 0, misses_ = 0;
 
   static std::int64_t kept_by_this_thread() {
@@ -174,7 +174,7 @@ class CachingAllocator {
     FreeBlock* const b = take(c, bytes);
     if (c < slab_classes)
       if (Local* local = Local::of_this_thread())
-        for (int k = 1; k < kept_per_thread / 4 && (head_[c] || current_[c]); ++k) {  // and some for the next times
+        for (int k = 1; k < kept_per_thread / 4 && (head_[c] || current_[c]); ++k) {  // and a few for the next calls
           FreeBlock* const more = take(c, bytes);
           more->next = local->head[c];
           local->head[c] = more;
@@ -218,7 +218,7 @@ class CachingAllocator {
       return bytes >= least_mapped ? map(bytes) : ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow);
     };
     void* p = get_some();
-    if (!p) {  // give back what is kept, and try once more
+    if (!p) {  // release kept memory, and try once more
       release();
       p = get_some();
     }
@@ -228,8 +228,8 @@ class CachingAllocator {
     }
     return p;
   }
-  /// Large blocks are mappings of their own that ask for pages of 2 MiB: fewer faults when they are first written, fewer looks at page tables later. NumPy asks for
-  /// them from the same size on; where the system has none, pages stay small. Not memory of malloc's: it would stay in large pages when other, small blocks lie there.
+  /// Large blocks are mappings of their own that ask for pages of 2 MiB: fewer faults when they are first written, fewer page table walks later. NumPy asks
+  /// for them from the same size on; where the system has none, pages stay small. Memory of malloc's would stay in large pages when small blocks reuse it.
 #if defined(__linux__)
   static constexpr std::int64_t least_mapped = TT_SANITIZES_ADDRESSES ? INT64_MAX : std::int64_t{4} << 20;
   static void* map(std::int64_t bytes) {
@@ -244,8 +244,8 @@ class CachingAllocator {
   static void* map(std::int64_t) { return nullptr; }
   static void unmap(void*, std::int64_t) {}
 #endif
-  /// Before more is taken from the system: what would be more than twice the most that was in use since release(), and 8 MiB,
-  /// goes back, the largest blocks first. So sizes that never come again are not kept for good.
+  /// Called before more memory is taken from the system. Kept memory goes back, the largest blocks first, until at most twice the
+  /// most that was in use since release(), and 8 MiB, is reserved. So blocks of sizes that never recur are not kept for good.
   void bound_kept(std::int64_t more) {
     const std::int64_t most = 2 * (in_use_ > most_in_use_ ? in_use_ : most_in_use_) + (std::int64_t{8} << 20);
     for (int c = classes - 1; c >= slab_classes && reserved_ + more > most; --c)
@@ -265,7 +265,7 @@ class CachingAllocator {
     release_slabs();
     most_in_use_ = in_use_;
   }
-  /// Those of which no block is in use, or kept by another thread.
+  /// Frees the slabs of which no block is in use or kept by another thread.
   void release_slabs() {
     for (Slab* s = slabs_; s; s = s->next) s->free = 0;
     for (int c = 0; c < slab_classes; ++c)
@@ -300,8 +300,8 @@ static_assert(std::is_trivially_destructible_v<CachingAllocator>);
 }  // namespace detail
 
 inline MemoryStats cpu_memory_stats() { return detail::CachingAllocator::get().stats(); }
-/// Gives memory that is kept for reuse back to the system, all but what other threads keep: at most 64 blocks of a size,
-/// none above 8 KiB. PyTorch's name. What malloc then does with it is its own affair.
+/// Gives memory that is kept for reuse back to the system, except blocks that other threads keep: at most 64 of a size,
+/// none above 8 KiB. PyTorch's name. malloc may keep some of the memory.
 inline void empty_cache() { detail::CachingAllocator::get().empty_cache(); }
 
 }  // namespace tt

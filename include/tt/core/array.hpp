@@ -28,13 +28,13 @@ template <class T, std::int64_t... E>
 class Array;
 TT_DEBUG_END
 
-/// What an Array can be combined with: a number, or a value of the library.
+/// An operand beside an Array: a number, or a value of the library.
 template <class X>
 concept ArrayOperand = std::is_arithmetic_v<X> || requires { typename X::tt_front; };
 
 inline constexpr std::size_t inline_bytes = 1024;
 
-/// Says that the elements are about to be overwritten.
+/// Tag: the elements are not initialised, as they are about to be overwritten.
 struct Uninitialized {};
 
 namespace detail {
@@ -48,13 +48,13 @@ struct nested_list<T, 0> {
   using type = T;
 };
 
-/// In the Array itself, without a padded end.
+/// Is such an Array stored in the object itself, without a padded end?
 template <class T, std::int64_t... E>
 inline constexpr bool stored_inline =
     ((E != dyn) && ...) && (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E)) *
                                    sizeof(T) <= inline_bytes;
 
-/// The same of a dtype and a shape of constants.
+/// The same for a dtype and a shape; a shape with symbols is not.
 constexpr bool is_stored_inline(DType dtype, const Shape& shape) {
   const Extent n = shape.size();
   return n.is_constant() && static_cast<std::size_t>(n.code * size_of(dtype)) <= inline_bytes;
@@ -84,7 +84,7 @@ struct DynamicExtents {
   }
   DynamicExtents(const DynamicExtents&) = default;
   DynamicExtents& operator=(const DynamicExtents&) = default;
-  // They move with an Array's elements: what is left has none.
+  // Extents move with the elements: an Array that was moved from has extents of 0.
   DynamicExtents(DynamicExtents&& o) noexcept { std::swap(value, o.value); }
   DynamicExtents& operator=(DynamicExtents&& o) noexcept {
     std::swap(value, o.value);
@@ -94,7 +94,7 @@ struct DynamicExtents {
 template <>
 struct DynamicExtents<0> {};
 
-/// Extents of an Array or a view of one: those in the type, and those of run time in the order of their axes.
+/// Extents of an Array or a view of one: static ones in the type, dynamic ones in the order of their axes.
 template <std::int64_t... E>
 struct ArrayExtents {
   using Extents = extents<E...>;
@@ -109,7 +109,7 @@ struct ArrayExtents {
     for (std::int64_t n : dynamic.value)
       if (n < 0) TT_THROW(Error(Text("tt::Array: negative extent: ") << n << "."));
   }
-  /// Of the extents of all axes.
+  /// Takes the dynamic extents from the extents of all axes.
   void set(const std::int64_t* given) {
     if constexpr (dynamic_count > 0) {
       int d = 0;
@@ -139,7 +139,7 @@ struct ArrayExtents {
     for (int k = 0; k < rank; ++k) s.push_back((*this)[k]);
     return s;
   }
-  /// Of an element, row-major; a negative index counts from the end.
+  /// Offset of an element, row-major; a negative index counts from the end.
   template <std::integral... I>
   std::int64_t offset(I... index) const {
     constexpr bool as_many = sizeof...(I) == static_cast<unsigned>(rank);
@@ -166,7 +166,7 @@ struct ArrayStorage {
   ArrayStorage(ArrayStorage&& o) noexcept
       : data(std::exchange(o.data, nullptr)), capacity(std::exchange(o.capacity, 0)) {}
   ArrayStorage(const ArrayStorage& o) {
-    if (o.data) allocate({o.capacity});  // else they were moved away, and are not here either
+    if (o.data) allocate({o.capacity});  // else the elements of `o` were moved away, and the copy has none either
     if (capacity) std::memcpy(data, o.data, static_cast<std::size_t>(capacity) * sizeof(T));
   }
   ArrayStorage& operator=(ArrayStorage&& o) noexcept {
@@ -234,7 +234,7 @@ class Array {
   static constexpr DType dtype = dtype_of<T>;
   static constexpr bool is_static = Extents::dynamic_count == 0;
   static constexpr bool is_inline = detail::stored_inline<T, E...>;
-  /// What is written a step beyond the last element does no harm.
+  /// Kernels may write up to one step beyond the last element.
   static constexpr bool is_padded = !is_inline;
 
   /// All zero. Dynamic extents are 0 until given.
@@ -291,7 +291,7 @@ class Array {
     a.assign(values);
     return a;
   }
-  /// Every element that value; and 1 where row and column are equal, elsewhere 0. The extents that are known at run time behind.
+  /// full: every element is `value`. eye: 1 where row and column are equal, elsewhere 0. Both take the dynamic extents.
   template <std::integral... N>
     requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count))
   static Array full(T value, N... extent) {
@@ -313,8 +313,8 @@ class Array {
     if (size()) std::memcpy(data(), values.data(), values.size_bytes());
   }
 
-  /// The elements of an Array whose type says other extents, known at compile time on one side only: a copy. Throws Error
-  /// where they differ.
+  /// A copy of an Array whose type has other extents, each known at compile time on one side only. Throws Error where
+  /// extents differ.
   template <class U, std::int64_t... F>
     requires(sizeof...(E) + sizeof...(F) > 0)
   Array(const Array<U, F...>& other);
@@ -340,7 +340,7 @@ class Array {
   Array& operator/=(const X& x);
 
   std::int64_t extent(int axis) const { return extents_[axis]; }
-  /// The k-th of the extents that are known at run time only.
+  /// The k-th dynamic extent.
   std::int64_t dynamic_extent(int k) const { return extents_.dynamic_extent(k); }
   std::int64_t size() const { return extents_.size(); }
   Shape shape() const { return extents_.shape(); }
@@ -372,7 +372,7 @@ class Array {
   const T& operator()(I... index) const TT_LIFETIMEBOUND {
     return data()[extents_.offset(index...)];
   }
-  /// For expressions that name this Array.
+  /// Read by expressions that refer to this Array.
   constexpr const detail::Lifetime& lifetime() const { return lifetime_; }
   operator T() const
     requires(rank == 0)
@@ -399,7 +399,7 @@ class Array {
     extents_.set(given);
     storage_.allocate(shape());
   }
-  /// The lengths of nested braces; -1 where none was seen yet.
+  /// The lengths of nested braces; -1 for an axis not yet seen.
   template <int Axis, class L>
   static void measure(const L& list, std::int64_t* shape) {
     const std::int64_t n = static_cast<std::int64_t>(list.size());

@@ -1,8 +1,8 @@
-// ArrayView: elements that lie elsewhere, dense and row-major, as an Array with its shape in the type: those of a Tensor (tt::as_array), a
-// vector, a buffer of a driver. It is an operand, an argument of fused functions, and what expressions are assigned to.
-//   tt::ArrayView<float, 4, 4> m(pointer);   m = m * 0.5 + b;         // written where they lie
+// ArrayView: dense row-major elements in memory that it does not own (of a Tensor, tt::as_array; of a vector; of a driver's buffer), with the shape
+// in the type, like an Array. It is an operand, an argument of fused functions, and a target of assignment.
+//   tt::ArrayView<float, 4, 4> m(pointer);   m = m * 0.5 + b;         // written to that memory
 //   tt::ArrayView<const float, tt::dyn, 3> points(data, n);           // for reading
-// A copy names the same elements, and assigning assigns elements, as with Eigen::Map. They must outlive the view and expressions of it.
+// A copy refers to the same elements, and assignment writes elements, as with Eigen::Map. The memory must outlive the view and expressions of it.
 #pragma once
 #include "tt/core/array.hpp"
 
@@ -27,21 +27,21 @@ class ArrayView {
   static constexpr DType dtype = dtype_of<value_type>;
   static constexpr bool is_static = Extents::dynamic_count == 0, is_padded = false;
 
-  /// The extents that are known at run time only, in order. Throws Error where one is negative.
+  /// The dynamic extents, in order. Throws Error where one is negative.
   template <std::integral... N>
     requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count))
   explicit ArrayView(T* data, N... extent) : data_(data), extents_(extent...) {}
-  /// The extents of a Shape of run time, whose constant ones are those of the type.
+  /// The extents of a Shape of run time, whose constant extents must be those of the type.
   ArrayView(T* data, const Shape& shape) : data_(data) { extents_.set(shape.code); }
-  /// Of all the elements of an Array.
+  /// A view of all the elements of an Array.
   explicit ArrayView(std::conditional_t<std::is_const_v<T>, const Array, Array>& a TT_LIFETIMEBOUND) : ArrayView(a.data(), a.shape()) {}
   explicit ArrayView(const Array&&) = delete;  // its elements end before the view
-  /// For reading what another view may write.
+  /// A read-only view of the elements of a writable one.
   template <class U>
     requires(std::is_const_v<T> && std::is_same_v<U, value_type>)
   ArrayView(const ArrayView<U, E...>& o) : ArrayView(o.data(), o.shape()) {}
   ArrayView(const ArrayView& o) = default;
-  /// The elements of one of equal extents: throws Error where they differ.
+  /// Copies the elements of a view of equal extents; throws Error where they differ.
   const ArrayView& operator=(const ArrayView& o) const {
     copy_from(o);
     return *this;
@@ -50,7 +50,7 @@ class ArrayView {
     copy_from(o);
     return *this;
   }
-  /// Writes an Array or what an expression gives; other extents are an Error. Defined in expr/assign.hpp.
+  /// Writes an Array or the value of an expression; other extents are an Error. Defined in expr/assign.hpp.
   template <class X, class Isa = IsaTag>
     requires(ArrayOperand<X> && !std::is_arithmetic_v<X>)
   const ArrayView& operator=(const X& x) const;
@@ -88,7 +88,7 @@ class ArrayView {
   operator Array() const { return eval(); }
 
  private:
-  /// The elements of an Array or a view.
+  /// Copies the elements of an Array or a view.
   template <class A>
   void copy_from(const A& a) const {
     static_assert(!std::is_const_v<T>, "tt: an ArrayView of const elements is for reading");

@@ -43,7 +43,7 @@ class BitSet {
   }
   friend constexpr bool operator==(const BitSet&, const BitSet&) = default;
 
-  /// 64 members each, in order: what is compared and hashed.
+  /// The words of 64 members each, in order: for comparing and hashing.
   constexpr int words() const { return 1 + more_.size(); }
   constexpr std::uint64_t bits(int w) const { return w == 0 ? first_ : more_[w - 1]; }
 

@@ -1,5 +1,5 @@
-// What a device with memory of its own gives the library: one small struct, and a name. A DeviceType without one
-// (the CPU, a backend under test) has its Tensors' elements in host memory.
+// DeviceApi: the functions that a device with memory of its own gives the library. Tensors of a DeviceType without a
+// DeviceApi (the CPU, a backend under test) have their elements in host memory.
 //   const Device npu = register_device("npu", &my_api);   Tensor y = x.to(npu);   x.to("npu:1");
 #pragma once
 #include <atomic>
@@ -18,11 +18,11 @@ struct DeviceApi {
   /// Throws Error when there is no memory. Freed with the same number of bytes.
   void* (*allocate)(int index, std::size_t bytes) = nullptr;
   void (*free)(int index, void* p, std::size_t bytes) noexcept = nullptr;
-  /// Between the host and a device, either way, or on devices: in the order of the work on the device.
-  /// What comes to the host is there when this returns, and what leaves it has left, unless non_blocking.
+  /// Between the host and a device, either way, or between devices: in the order of the device's work. Unless
+  /// non_blocking, data for the host has arrived, and data of the host has been read, when this returns.
   void (*copy)(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes, bool non_blocking) = nullptr;
   void (*synchronize)(int index) = nullptr;
-  /// Of the thread's work, for libraries that are called beside; null: the default one.
+  /// The stream of this thread's work, for other libraries that are called beside; null: the default one.
   void* (*stream)(int index) = nullptr;
   MemoryStats (*stats)(int index) = nullptr;
   void (*empty_cache)(int index) = nullptr;
@@ -37,16 +37,16 @@ inline std::atomic<const DeviceApi*>& device_api_slot(DeviceType t) {
 
 /// `api` must outlive the program's Tensors.
 inline void set_device_api(DeviceType t, const DeviceApi* api) { detail::device_api_slot(t).store(api, std::memory_order_release); }
-/// Null: the elements are in host memory.
+/// Null: elements of this device type are in host memory.
 inline const DeviceApi* device_api(DeviceType t) {
   return t == DeviceType::cpu ? nullptr : detail::device_api_slot(t).load(std::memory_order_acquire);
 }
-/// May the CPU read the elements of a Tensor on it?
+/// May the CPU read the elements of a Tensor on this device?
 inline bool is_host(Device d) { return d.type == DeviceType::cpu || (!device_api(d.type) && d.type != DeviceType::meta); }
 
 
 namespace detail {
-/// The device of a name, "npu" or "npu:1".
+/// The device with this name, "npu" or "npu:1".
 inline bool find_device(std::string_view text, Device& found) {
   const std::string_view type = text.substr(0, text.find(':'));
   int k = 0;
@@ -70,9 +70,9 @@ inline Device::Device(const char* name) {
   if (!name || !detail::find_device(name, *this)) detail::refuse_device(name ? name : "");
 }
 
-/// A new kind of device: its name is that of Device("npu"), of errors and of what is printed, and it has a dispatch key of its own
-/// (backend_key). Its elements lie where `api` says, which must outlive the program's Tensors; null: in host memory. Throws Error
-/// when the name is taken or no name, or all keys are.
+/// Registers a new kind of device. `name` is used by Device("npu"), in errors and when printing; the device has a
+/// dispatch key of its own (backend_key). Its elements are in the memory of `api`, which must outlive the program's
+/// Tensors; null: in host memory. Throws Error when the name is taken or invalid, or when all keys are taken.
 inline Device register_device(const char* name, const DeviceApi* api = nullptr) { return detail::registered_device(name, api); }
 
 #if TT_DEFINES(core)

@@ -1,14 +1,14 @@
-// Element types: their names, sizes, promotion (PyTorch's table) and conversions. Narrow ones (f16, bf16, u8, i8, i16) are how
-// values are stored; what is computed with them is computed in their compute dtype and rounded once an op.
+// Element types: their names, sizes, promotion (PyTorch's table) and conversions. Narrow ones (f16, bf16, u8, i8, i16) are for
+// storage: ops compute in their compute dtype, and round once an op.
 //   promote(DType::i32, DType::f32) is DType::f32;  name(DType::bf16) is "bf16";  compute_dtype(DType::i8) is DType::i32
-// A new one takes its place in DType, `dtypes`, `promotion` and below that among the C++ types and in with_dtype; if it is narrow, a
-// NarrowLanes<T> (core/narrow.hpp); and a register of static kernels (static_step.hpp of backends/cpu and backends/cuda).
+// A new dtype is added to DType, `dtypes`, `promotion` and below that to the C++ types and with_dtype; if it is narrow, with a
+// NarrowLanes<T> (core/narrow.hpp); and to the registers of static kernels (static_step.hpp of backends/cpu and backends/cuda).
 #pragma once
 #include "tt/core/narrow.hpp"
 
 namespace tt {
 
-/// Those that are computed in come first.
+/// The compute dtypes come first.
 enum class DType : std::uint8_t { boolean, i32, i64, f32, f64, f16, bf16, u8, i8, i16 };
 // libtorch's names.
 inline constexpr DType kBool = DType::boolean, kInt = DType::i32, kInt32 = DType::i32, kLong = DType::i64, kInt64 = DType::i64, kFloat = DType::f32, kFloat32 = DType::f32,
@@ -19,10 +19,10 @@ inline constexpr int compute_dtype_count = 5;
 
 struct DTypeInfo {
   const char* name;     ///< also in the text of graphs and in archives
-  const char* c_type;   ///< in emitted text, whose preludes define u8, i8, i16, u16; 16-bit floats are their bits
+  const char* c_type;   ///< in emitted text, whose preludes define u8, i8, i16, u16; 16-bit floats are stored as their bits
   int size;             ///< bytes
   DType computed_in;
-  const char* npy;      ///< in NumPy's files; of bf16 as ml_dtypes has it
+  const char* npy;      ///< in NumPy's files; bf16 as ml_dtypes writes it
 };
 inline constexpr DTypeInfo dtypes[dtype_count] = {
     {"bool", "u8", 1, DType::boolean, "|b1"},
@@ -46,15 +46,15 @@ constexpr bool is_integral(DType dtype) { return dtype != DType::boolean && !is_
 constexpr bool is_narrow_float(DType dtype) { return is_narrow(dtype) && is_floating(dtype); }
 constexpr bool is_signed(DType dtype) { return dtype != DType::boolean && dtype != DType::u8; }
 
-/// Is a whole number one of a dtype? Floats round those that are not. A negative number of an unsigned dtype stands for what is left when it is
-/// added to 2^bits, as in C++ and PyTorch: -1 of u8 is 255.
+/// Can a dtype hold a whole number? Floats round. A negative number stands in an unsigned dtype for its sum with
+/// 2^bits, as in C++ and PyTorch: -1 of u8 is 255.
 constexpr bool holds(DType dtype, std::int64_t x) {
   if (!is_integral(dtype)) return true;
   const int digits = 8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0);
   return digits == 63 || x >> digits == 0 || (is_signed(dtype) ? x >> digits == -1 : x < 0 && x > -(std::int64_t{1} << digits));
 }
 
-/// The same of a number that is cut to a whole one; only whole numbers stand for others.
+/// The same for a number that is truncated to a whole one; of the negative numbers only whole ones stand for others.
 constexpr bool holds(DType dtype, double x) {
   if (!is_integral(dtype)) return true;
   if (!(x >= -0x1p63 && x < 0x1p63)) return false;
@@ -89,13 +89,14 @@ constexpr bool is_symmetric(const Promotion& p) {
 static_assert(is_symmetric(promotion));
 }  // namespace detail
 
-/// The type in which two Arrays of these types are combined: torch.promote_types.
+/// The dtype in which two Arrays of these dtypes are combined: torch.promote_types.
 constexpr DType promote(DType a, DType b) { return a == b ? a : detail::promotion.of[static_cast<int>(a)][static_cast<int>(b)]; }
 
 /// bool, integers, floating numbers: a result is never written to a lower category.
 constexpr int category(DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; }
 
-/// Of what has axes together with what has none (boolean: there is none): the former decides within its category, as in torch.result_type.
+/// The dtype of operands with axes combined with that of operands without (boolean: there are none): the former decides
+/// within its category, as in torch.result_type.
 constexpr DType combined_dtype(DType with_axes, DType single) { return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes; }
 
 /// The type of a number literal beside an operand: a literal never widens within its category
@@ -169,17 +170,17 @@ inline constexpr DType dtype_of = dtype_of_t<T>::value;
 
 template <class T>
 concept Element = requires { dtype_of_t<T>::value; };
-/// The type that a type is computed in.
+/// The type in which values of a type are computed.
 template <class T>
 using compute_t = element_t<compute_dtype(dtype_of<T>)>;
 template <class T>
 concept NarrowElement = Element<T> && is_narrow(dtype_of<T>);
 
-/// As of std::numeric_limits, which clang warns of wherever it meets -ffast-math.
+/// As in std::numeric_limits, of which clang warns under -ffast-math.
 template <class T>
 inline constexpr T infinity = T(__builtin_huge_val());
 
-/// f(T{}) with the C++ type of a dtype that is computed in.
+/// f(T{}) with the C++ type of a compute dtype.
 template <class F>
 decltype(auto) with_compute_dtype(DType d, F f) {
   switch (d) {
@@ -190,7 +191,7 @@ decltype(auto) with_compute_dtype(DType d, F f) {
     default: return f(double{});
   }
 }
-/// The same of any dtype.
+/// The same for any dtype.
 template <class F>
 decltype(auto) with_dtype(DType d, F f) {
   switch (d) {

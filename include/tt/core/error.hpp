@@ -1,8 +1,8 @@
-// Errors: what is raised, and the wording that compile time and run time share.
+// Errors: the exceptions, and the wording that compile time and run time share.
 //   tt::Error          the caller's mistake: shape, dtype, axis, index, argument
 //   tt::Unavailable    not built, or no device
-//   tt::InternalError  ours; asks for a report
-// A message names the op, what is wrong, both facts, and what to do:
+//   tt::InternalError  the library's mistake; asks for a report
+// A message names the op, the mistake, both facts, and a remedy:
 //   tt::matmul: inner extents differ: 3 in (2, 3), 4 in (4, 5). Transpose one side?
 #pragma once
 #include <cstdio>
@@ -17,7 +17,7 @@
 namespace tt {
 
 namespace detail {
-/// Of this thread: a capture wants to know whether the function caught one.
+/// Per thread: a capture compares it to see whether the function caught an exception.
 inline constinit thread_local std::uint64_t exceptions_made = 0;
 }  // namespace detail
 
@@ -45,14 +45,14 @@ class InternalError : public Exception {
       : Exception(Text("tt: internal error, please report it: ") << message) {}
 };
 
-/// What TT_THROW does in a program built without exceptions.
+/// TT_THROW in a program built without exceptions.
 [[noreturn]] inline void abort_with(const char* message) {
   std::fputs(message, stderr);
   std::fputc('\n', stderr);
   std::abort();
 }
 
-/// Where something was written, as far as it is known.
+/// A line of the program's source, as far as it is known.
 struct SourceLine {
   const char* file = "";
   int line = 0;
@@ -61,7 +61,7 @@ struct SourceLine {
 constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return {file, line};
 }
-/// A line as the last parameter of a function whose other overloads take lists: braces make none.
+/// A line as the last parameter of a function whose other overloads take lists: braces do not convert to it.
 struct CallLine {
   SourceLine line;
   constexpr CallLine(SourceLine at) : line(at) {}
@@ -115,11 +115,11 @@ enum class Mistake : std::uint8_t {
   shapes_differ,
 };
 
-/// Results that one static program may have, parameters updated in place included.
+/// Results that one static program may have, including parameters updated in place.
 inline constexpr int max_outputs = 128;
 
-/// A mistake found while a graph is recorded: kept as a value, since a constant expression cannot
-/// say anything. The front end turns it into a static_assert or a tt::Error with the same words.
+/// A mistake found while a graph is recorded: kept as a value, since a constant expression cannot report it. The front
+/// end turns it into a static_assert or a tt::Error with the same words.
 struct Failure {
   Mistake mistake = Mistake::none;
   const char* op = "";
@@ -127,7 +127,7 @@ struct Failure {
   DType dtype = DType::f32, other_dtype = DType::f32;
   std::int64_t number = 0;
   SourceLine where{};
-  const char *option = "", *bounds = "";  ///< of an option: its name, and what it has to be
+  const char *option = "", *bounds = "";  ///< of an option: its name, and its bounds
   double real = 0;
 
   constexpr explicit operator bool() const { return mistake != Mistake::none; }
@@ -179,7 +179,7 @@ constexpr const char* words(Mistake m) {
 }
 
 namespace detail {
-/// With six digits behind the point at most; also in constant expressions.
+/// At most six digits after the point; also in constant expressions.
 constexpr void write_number(Text& t, double v) {
   if (v != v) return static_cast<void>(t << "nan");
   if (v < 0) t << '-', v = -v;
@@ -198,7 +198,7 @@ constexpr void write_number(Text& t, double v) {
 
 constexpr Text describe(const Failure& f) {
   Text t;
-  t << "tt::" << f.op + (f.op[0] == '_') << ": " << words(f.mistake) << ": ";  // an op that only functions call has a name that begins so
+  t << "tt::" << f.op + (f.op[0] == '_') << ": " << words(f.mistake) << ": ";  // the name of an op that only functions call begins with '_'
   switch (f.mistake) {
     case Mistake::shapes_do_not_broadcast:
       t << f.a << " and " << f.b << ". Reshape one side, or insert an axis of extent 1?";

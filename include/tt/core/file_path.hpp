@@ -1,4 +1,4 @@
-// The path of a file, as an argument: a string literal, a std::string, a std::filesystem::path, or whatever else has c_str().
+// The path of a file as an argument: a string literal, a std::string, a std::filesystem::path, or any other type with c_str().
 #pragma once
 #include <concepts>
 
@@ -15,7 +15,7 @@ class FilePath {
   constexpr operator const char*() const { return path_; }
 
  private:
-  const char* path_;  // as long as the argument lives
+  const char* path_;  // valid as long as the argument
 };
 
 }  // namespace tt

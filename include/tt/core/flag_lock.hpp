@@ -1,4 +1,4 @@
-// A lock of one flag, for rooms that may not use threads' headers: short work, or waits that are rare.
+// A lock of one std::atomic_flag, for headers that may not include those of threads: for short work, or rare waits.
 //   const FlagLock lock(busy);
 #pragma once
 #include <atomic>

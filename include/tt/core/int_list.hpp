@@ -1,4 +1,4 @@
-// IntList: what ops are given where they take sizes, axes or steps, and what shape() of a Tensor gives.
+// IntList: sizes, axes or steps as ops take them, and as shape() of a Tensor gives them.
 //   x.reshape({x.size(0) * 2, -1});    tt::zeros(x.shape());    for (tt::Size n : x.shape()) ...
 #pragma once
 #include <initializer_list>
@@ -9,19 +9,19 @@
 
 namespace tt {
 namespace detail {
-/// A std::vector, a std::array, or another container whose integers lie one behind the other.
+/// A std::vector, a std::array, or another container whose integers are contiguous.
 template <class C>
 concept HoldsIntegers = requires(const C& c) {
   c.size();
   requires std::integral<std::remove_cvref_t<decltype(*c.data())>> && (sizeof(*c.data()) > 1);
 };
-/// A container that integers can be put into.
+/// A container with push_back for integers.
 template <class C>
 concept TakesIntegers = std::integral<typename C::value_type> && sizeof(typename C::value_type) > 1 && requires(C& c) { c.push_back(typename C::value_type{}); };
 }  // namespace detail
 
-/// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is. Each is a Size: handed on
-/// to ops it stays what it is in a captured function; compared, or taken as plain extents, it is looked at; in messages it is not.
+/// A short list of integers (sizes, axes), given as {2, 3}, as a container, or as one integer. Each is a Size: in a captured function it stays an
+/// expression when it is passed to ops; when it is compared or converted to a plain integer its value is guarded; when it is printed it is not.
 ///   for (tt::Size n : x.shape()) ...    tt::zeros(x.shape())    x.shape() == tt::Shape{2, 3}
 class IntList {
  public:
@@ -113,7 +113,7 @@ class IntList {
   friend Text& operator<<(Text&& out, const IntList& s) { return out << s; }
 
   std::int64_t value(int i) const { return (*this)[i]; }
-  // For those who hand both on: the numbers in this call, and what they are expressions of.
+  // For callers that pass both on: the numbers in this call, and their expressions.
   std::span<const std::int64_t> hints() const { return {value_.data(), static_cast<std::size_t>(size())}; }
   std::int64_t hint(int i) const { return value_[i]; }
   Extent extent(int i) const { return is_expression(i) ? expression_[i] : Extent(value_[i]); }
@@ -130,7 +130,7 @@ class IntList {
 };
 template <class T>
 concept SizeOrInteger = std::integral<T> || std::derived_from<T, Size>;
-/// sizes[0], to be read or changed where it stands: sizes[0] += 1. Once it has a name, auto n = sizes[0], it is a Size of its own.
+/// sizes[0], to be read or changed in place: sizes[0] += 1. A named copy, auto n = sizes[0], is a Size of its own.
 struct IntList::Element : Size {
   Element(IntList& list, int at) : Size(static_cast<const IntList&>(list)[at]), list_(list), at_(at) {}
   Element(const Element&) = default;
@@ -189,7 +189,7 @@ struct IntList::Element : Size {
 inline IntList::Element IntList::operator[](int i) { return {*this, i}; }
 
 namespace detail {
-/// The first of several sizes that are given without braces; it knows the line.
+/// The first of several sizes that are given without braces; it records the caller's line.
 struct FirstSize {
   SizeArgument number;
   SourceLine at;
@@ -197,7 +197,7 @@ struct FirstSize {
   FirstSize(const T& n, SourceLine line = here()) : number(n), at(line) {}
 };
 }  // namespace detail
-/// Of numbers in braces.
+/// An IntList of the numbers in braces.
 template <std::integral I>
 IntList list_of(std::initializer_list<I> numbers) {
   IntList list;

@@ -1,5 +1,5 @@
-// A text that is kept as long as the program runs, equal ones once: a name in options that may be a std::string of the
-// caller's, and is read later, by errors and by nodes that outlive what it was given to.
+// A text that is kept as long as the program runs; equal texts are stored once. For names in options: they may be a
+// caller's std::string, and are read later by errors and by nodes that outlive the call.
 //   KeptText name = std::string("f");   name.text
 #pragma once
 #include <concepts>

@@ -1,5 +1,5 @@
-// Dispatch keys: what decides which kernel an op runs. A Tensor carries a set of keys, the thread
-// may add and take away some; the highest key is asked first.
+// Dispatch keys decide which kernel an op runs. A Tensor carries a set of keys, a thread may add some and take some
+// away; the highest key is asked first.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tt {
 
-/// From the lowest priority to the highest: backends, then what wraps around them. Between private_use3 and autograd are
-/// those of devices that a program registers by name (register_device in core/device_api.hpp).
+/// From the lowest priority to the highest: backends, then the layers around them. The keys between private_use3 and
+/// autograd are those of devices that a program registers by name (register_device in core/device_api.hpp).
 enum class DispatchKey : std::uint8_t {
   cpu, cuda, meta, private_use1, private_use2, private_use3,
   autograd = 59, forward, trace, vmap, autocast,
@@ -17,12 +17,12 @@ enum class DispatchKey : std::uint8_t {
 };
 inline constexpr int dispatch_key_count = static_cast<int>(DispatchKey::count);
 static_assert(dispatch_key_count == 64, "a KeySet is a word");
-/// Devices that the library has names for, and all that there can be.
+/// Number of devices that the library has names for, and of all possible devices.
 inline constexpr int named_devices = static_cast<int>(DispatchKey::private_use3) + 1;
 inline constexpr int most_devices = static_cast<int>(DispatchKey::autograd);
 
 namespace detail {
-/// Of registered devices, those behind the named ones; null: not taken yet. Read and written atomically.
+/// Names of registered devices, whose numbers follow the named ones; null: not taken yet. Read and written atomically.
 inline const char* registered_device_names[most_devices - named_devices] = {};
 inline const char* registered_device_name(int device) {
   const char* known = __atomic_load_n(&registered_device_names[device - named_devices], __ATOMIC_ACQUIRE);
@@ -63,7 +63,7 @@ static_assert((KeySet(DispatchKey::cpu) | DispatchKey::meta).highest() == Dispat
 
 inline constexpr KeySet backend_keys = KeySet::all().below(DispatchKey::autograd);
 
-/// Where a Tensor's elements are; numbers behind the last name are those of registered devices.
+/// Where a Tensor's elements are; values beyond the last name are registered devices.
 enum class DeviceType : std::uint8_t { cpu, cuda, meta, private_use1, private_use2, private_use3 };
 struct Device {
   DeviceType type = DeviceType::cpu;

@@ -1,6 +1,6 @@
 // The Tensors in a value: a Tensor, a number (none), structs whose members are visible, arrays, pairs, tuples, lists of these.
 //   struct Net { tt::Tensor w, b; };   Net net;   detail::each_leaf(net, [](tt::Tensor& t) { ... });
-// What grad, compile and load take is walked through here, in order of declaration.
+// Arguments of grad, compile and load are walked through here, in order of declaration.
 #pragma once
 #include <bit>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace tt::detail {
 
-/// Is a value made of numbers, and Tensors if these count, alone?
+/// Does a value consist of numbers, and if `Tensors` is true of Tensors, alone?
 template <class T, bool Tensors>
 constexpr bool is_made_of_leaves();
 template <bool Tensors, class T>
@@ -33,13 +33,13 @@ constexpr bool is_made_of_leaves() {
   else if constexpr (PlainStruct<T>) return all_are_made_of_leaves<Tensors, decltype(with_members(std::declval<T&>(), Tie{}))>;
   else return false;
 }
-/// Can each_leaf walk through it?
+/// Can each_leaf walk through a T?
 template <class T>
 constexpr bool has_leaves() {
   return is_made_of_leaves<T, true>();
 }
 
-/// f(each Tensor), in order; numbers are passed over.
+/// f(each Tensor), in order; numbers are skipped.
 template <class A, class F>
 void each_leaf(A& a, const F& f) {
   using T = std::remove_cv_t<A>;
@@ -55,7 +55,7 @@ void each_leaf(A& a, const F& f) {
 /// The Tensors in values, in order, as a list that needs no further template.
 struct Leaves {
   SmallVec<Tensor*, 16> tensor;
-  BitSet constant;  ///< places of those in constant values, which nobody changes
+  BitSet constant;  ///< indices of the Tensors in constant values, which do not change
 
   template <class A>
   void add(A& a, bool is_constant) {
@@ -71,7 +71,7 @@ struct Leaves {
     for (const Tensor* t : tensor) list.push_back(*t);
     return list;
   }
-  /// Other Tensors in their places.
+  /// Replaces the Tensors in the values.
   void assign(const std::vector<Tensor>& list) const {
     for (int k = 0; k < tensor.size(); ++k) *tensor[k] = list[static_cast<std::size_t>(k)];
   }
@@ -83,7 +83,7 @@ Leaves leaves_in(A&... a) {
   return all;
 }
 
-/// f(its bits, is it a floating one) for each number, in order; of lists also their length.
+/// f(bits of a number, is it floating) for each number, in order; for lists also their length.
 template <class A, class F>
 void each_number(const A& a, const F& f) {
   if constexpr (std::is_same_v<A, Tensor> || std::is_empty_v<A>) return;
@@ -103,7 +103,7 @@ void each_number(const A& a, const F& f) {
   }
 }
 
-/// What is no Tensor in `from`, given to `to`; false: a list of Tensors has another length there.
+/// Copies everything but Tensors from `from` to `to`; false: a list of Tensors has another length in `to`.
 template <class A>
 bool take_numbers(A& to, const A& from) {
   if constexpr (std::is_same_v<A, Tensor> || ParameterStruct<A> || std::is_empty_v<A>) return true;

@@ -1,8 +1,8 @@
-// Does what an expression names still live? With TT_DEBUG an Array holds a Lifetime, and the expression a
-// Witness of it, which is asked before the Array is read.
+// Detects with TT_DEBUG that an operand of a stored expression was destroyed: an Array holds a Lifetime, and the
+// expression a Witness of it, which is asked before the Array is read.
 //   Lifetime a;  Witness w(a);  w.ended()   // false until `a` is destroyed
-// They share a record on the heap, made when the first expression names the Array; so nothing that ended is
-// read, and new objects in the same place are told apart. Without TT_DEBUG both are empty.
+// Both share a record on the heap, made when the first expression refers to the Array; so no destroyed object is read,
+// and a new object at the same address is told apart. Without TT_DEBUG both are empty.
 #pragma once
 #include <type_traits>
 
@@ -32,7 +32,7 @@ class Lifetime {
     __atomic_store_n(&record_->ended, true, __ATOMIC_RELEASE);
     let_go(record_);
   }
-  /// The record, held once more. Several threads may ask at a time.
+  /// The record, with one holder more. Several threads may ask at a time.
   LifeRecord* share() const {
     LifeRecord* r = __atomic_load_n(&record_, __ATOMIC_ACQUIRE);
     if (!r) {
@@ -49,7 +49,7 @@ class Lifetime {
   mutable LifeRecord* record_ = nullptr;
 };
 
-/// Watches nothing in constant expressions, where the compiler sees to lifetimes.
+/// Records nothing in constant expressions, where the compiler checks lifetimes.
 class Witness {
  public:
   explicit constexpr Witness(const Lifetime& l) {

@@ -16,7 +16,7 @@ constexpr bool is_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '$' || static_cast<unsigned char>(c) >= 128;
 }
-/// The last identifier of a text: what stands after the member's `.` or `::`.
+/// The last identifier of a text: the name after the member's `.` or `::`.
 constexpr NameText last_identifier(const char* text) {
   const char* end = text;
   for (const char* p = text; *p; ++p)
@@ -33,7 +33,7 @@ constexpr NameText name_at() {
   return last_identifier(__PRETTY_FUNCTION__);
 }
 
-/// Only the addresses of its members are used, so it is defined nowhere.
+/// Only the addresses of the members of `example` are used, so it has no definition.
 template <class S>
 struct Example {
   S value;

@@ -4,8 +4,8 @@
 //     tt::leaf<Kind, float, 32> b1;
 //   };
 //   Mlp<tt::arrays> parameters;
-// for_each_member visits the leaves of such structs, also of several in step; members may be structs of
-// that form themselves, and arrays of them: `Layer<Kind> layers[12];`. Names: core/reflect.hpp.
+// for_each_member visits the leaves of one such struct, or of several in parallel; members may be such structs
+// themselves, and arrays of them: `Layer<Kind> layers[12];`. Names: core/reflect.hpp.
 #pragma once
 #include <tuple>
 
@@ -31,7 +31,7 @@ struct Anything {
   template <class T>
   constexpr operator T() const noexcept;
 };
-/// How many initialisers an aggregate takes: C arrays one for each element. -1: more than 64.
+/// Number of initialisers of an aggregate; a C array has one for each element. -1: more than 64.
 template <class S, class... A>
 constexpr int count_initialisers() {
   if constexpr (sizeof...(A) > 64) return -1;
@@ -40,12 +40,12 @@ constexpr int count_initialisers() {
 }
 template <std::size_t>
 using AnyOf = Anything;
-/// Empty braces stand for one member, a C array too.
+/// Empty braces initialise one member, also a whole C array.
 template <class S, std::size_t... Before, std::size_t... After>
 constexpr bool takes_braces(std::index_sequence<Before...>, std::index_sequence<After...>) {
   return requires { S{AnyOf<Before>{}..., {}, AnyOf<After>{}...}; };
 }
-/// Initialisers of the member that begins with number At of All.
+/// Number of initialisers of the member that begins at initialiser At of All.
 template <class S, std::size_t All, std::size_t At, std::size_t N = 1>
 constexpr std::size_t initialisers_of_member() {
   if constexpr (takes_braces<S>(std::make_index_sequence<At>{}, std::make_index_sequence<All - At - N>{}))
@@ -116,10 +116,10 @@ struct kind_of<M<K>> {
   using rebind = M<Other>;
 };
 
-/// A struct whose members are visible and are not those of a list.
+/// A struct whose members are visible, and which is not a tuple or an array.
 template <class T>
 concept PlainStruct = std::is_aggregate_v<T> && std::is_class_v<T> && !requires { std::tuple_size<T>::value; };
-/// For with_members: references to all of them.
+/// For with_members: a tuple of references to all members.
 struct Tie {
   template <class... M>
   constexpr std::tuple<M&...> operator()(M&... m) const {
@@ -127,7 +127,7 @@ struct Tie {
   }
 };
 
-/// Several parameters, or structs of them, in one member: a C array or a std::array.
+/// Length of a member that holds several parameters, or structs of them: a C array or a std::array.
 template <class S>
 inline constexpr std::size_t list_length = [] {
   if constexpr (std::is_bounded_array_v<S>) return std::extent_v<S>;

@@ -1,7 +1,7 @@
-// Element types that are stored in less than they are computed in: 16-bit floats, and integers of 8 and 16 bits. A conversion is
-// written once, over lanes of 32 bits: what a narrow value is in one (an integer itself, a float as its pattern), and back. Numbers,
-// SIMD registers and emitted text run the same operations on them, so all round alike: to nearest, ties to even. They come from f32
-// or i32; what is wider is rounded to that first, as in PyTorch.
+// Element types that are stored in fewer bits than they are computed in: 16-bit floats, and integers of 8 and 16 bits.
+// A conversion is written once, over lanes of 32 bits that hold a narrow value: an integer itself, a float as its bits.
+// Scalars, SIMD registers and emitted text run the same operations on lanes, so all round alike: to nearest, ties to
+// even. Narrow values are converted from f32 or i32; wider values are rounded to those first, as in PyTorch.
 //   tt::bfloat16 x = 1.01f;   float y = x;   // 1.0078125
 #pragma once
 #include <bit>
@@ -13,14 +13,14 @@
 namespace tt {
 namespace detail {
 
-/// Lanes of which there is one.
+/// Lanes of a scalar: one.
 struct OneLane {
   static constexpr std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
   static constexpr float number(std::uint32_t bits) { return std::bit_cast<float>(bits); }
   static constexpr std::uint32_t choose(bool m, std::uint32_t a, std::uint32_t b) { return m ? a : b; }
 };
 
-/// NarrowLanes<T>::from<L>: the lanes of a value in the compute dtype; to<L>: back. Integers wrap around.
+/// NarrowLanes<T>::from<L>: lanes from a value of the compute dtype; to<L>: back. Integers wrap around.
 template <class T>
 struct NarrowLanes {
   static_assert(std::is_integral_v<T>);
@@ -54,7 +54,7 @@ struct NarrowLanes<f16_tag> {
     const auto denormal = L::bits(L::number(m) + 0.5f) - 0x3f000000;  // the sum is rounded to 2^-24
     const auto bounded = L::choose(m < 0x47800000, m, 0x47800000);    // 2^16, whose pattern becomes that of infinity
     const auto normal = (bounded + 0xfff + ((bounded >> 13) & 1) - 0x38000000) >> 13;
-    const auto nan = ((m >> 13) & 0x3ff) | 0x7e00;  // a quiet one, as processors do
+    const auto nan = ((m >> 13) & 0x3ff) | 0x7e00;  // a quiet NaN, as processors give
     return L::choose(m > 0x7f800000, nan, L::choose(m < 0x38800000, denormal, normal)) | ((bits >> 16) & 0x8000);
   }
   template <class L>
@@ -66,7 +66,7 @@ struct NarrowLanes<f16_tag> {
     return L::number(L::choose(exponent == 0x0f800000, infinite, finite) | ((lanes & 0x8000) << 16));
   }
 };
-/// A float of 16 bits: rounded from a float, and one again wherever it is computed with.
+/// A float of 16 bits: rounded from a float, and converted back to one for computing.
 template <class Tag>
 struct Float16 {
   std::uint16_t bits;

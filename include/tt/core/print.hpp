@@ -1,5 +1,5 @@
-// Printing in NumPy's form: the shortest digits that read back as the number (eight after the point
-// at most), columns aligned, lines of at most 75 characters, axes of large arrays cut to their ends.
+// Printing in NumPy's form: the shortest digits that read back as the number (eight after the point at most), columns
+// aligned, lines of at most 75 characters, only the ends of long axes of large arrays.
 //   std::cout << a;   [[1.   2.5 ]
 //                      [3.   4.25]]
 // The rules are those of numpy.array2string with its default options.
@@ -43,7 +43,7 @@ struct ShownElements {
   int rank = 0;
   std::int64_t size = 1, most, edge;
 
-  /// Without strides: dense.
+  /// Without strides: contiguous.
   ShownElements(const std::int64_t* extents, const std::int64_t* strides, int axes, std::int64_t above = summarize_above, std::int64_t edge_count = edge_items) : rank(axes), most(above), edge(edge_count) {
     for (int k = rank - 1; k >= 0; --k) {
       shape[k] = extents[k];

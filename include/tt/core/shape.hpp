@@ -17,18 +17,18 @@ struct Extent;
 class BitSet;
 
 inline constexpr int max_rank = 16;  ///< a permutation has four bits an axis
-/// In constant expressions; at run time there are any number.
+/// In constant expressions; at run time their number is not limited.
 inline constexpr int max_symbols = 8;
-/// More than any machine has (x86-64 addresses have 47 bits), and a sum of many does not overflow.
+/// More memory than any machine has (x86-64 addresses have 47 bits), and sums of many such numbers do not overflow.
 inline constexpr std::int64_t most_bytes = std::int64_t{1} << 46;
 
 namespace detail {
 
-/// Memory for some numbers. A thread keeps a few pieces: calls with many sizes take nothing from the heap.
+/// Memory for some integers. A thread keeps a few pieces, so that calls with many sizes take nothing from the heap.
 TT_INLINE std::int64_t* take_words(int count);
 TT_INLINE void give_words(std::int64_t* words, int count) noexcept;
 
-/// A list for SymbolValues; empty in constant expressions.
+/// The list in SymbolValues; empty in constant expressions.
 class FurtherSizes {
  public:
   constexpr FurtherSizes() = default;
@@ -77,7 +77,7 @@ class FurtherSizes {
 /// The sizes that the symbols have in one call.
 struct SymbolValues {
   std::int64_t value[max_symbols] = {};
-  detail::FurtherSizes more = {};  ///< of symbols beyond those
+  detail::FurtherSizes more = {};  ///< of symbols from max_symbols on
 
   constexpr std::int64_t operator[](int k) const { return k < max_symbols ? value[k] : k - max_symbols < more.size() ? more[k - max_symbols] : 0; }
   constexpr void set(int k, std::int64_t v) {
@@ -104,8 +104,8 @@ TT_INLINE void size_write(Text& t, Extent e, const char* symbols);
 }  // namespace detail
 
 struct Extent {
-  // A constant is itself; a packed product: `symbolic` minus (biased coefficient << 24 | exponents), three bits a symbol;
-  // a symbol beyond the eighth: `further` minus its number; else: `kept` minus its place in the WordTable. Constants may be negative: strides of reversed slices are.
+  // A constant is itself; it may be negative: strides of reversed slices are. A packed product: `symbolic` minus (biased coefficient << 24 |
+  // exponents), three bits a symbol. A symbol beyond the eighth: `further` minus its index. Else: `kept` minus its index in the WordTable.
   std::int64_t code = 1;
 
   constexpr Extent() = default;
@@ -126,13 +126,13 @@ struct Extent {
   constexpr bool is_constant() const { return code > symbolic; }
   constexpr bool is_packed() const { return code > kept; }
   constexpr bool is_further_symbol() const { return code <= further; }
-  /// The place of what is neither packed nor a symbol.
+  /// Index in the WordTable of an extent that is neither packed nor a further symbol.
   constexpr int place() const { return static_cast<int>(kept - code); }
   constexpr std::int64_t coefficient() const {
     return is_constant() ? code : ((symbolic - code) >> exponent_bits) - bias;
   }
   constexpr std::int64_t exponents() const { return is_constant() ? 0 : (symbolic - code) & 0xffffff; }
-  /// How often symbol i is a factor of what is packed.
+  /// Power of symbol i in a packed product.
   constexpr int exponent(int i) const { return static_cast<int>(exponents() >> (3 * i) & 7); }
 
   constexpr std::int64_t value(const SymbolValues& symbols) const {
@@ -157,7 +157,7 @@ struct Extent {
     }
     return detail::size_product(a, b);
   }
-  /// In constant expressions of constants, or of multiples of the same symbols (normalize sees to it).
+  /// In constant expressions only for constants, or for multiples of the same symbols (normalize ensures that).
   friend constexpr Extent operator+(Extent a, Extent b) {
     if (a.is_constant() && b.is_constant()) return Extent(a.code + b.code);
     if (a == Extent(0)) return b;
@@ -173,11 +173,11 @@ struct Extent {
     if (a.is_constant() && b.is_constant()) return Extent(a.code - b.code);
     return detail::size_sum(a, b, -1);
   }
-  /// Below any value that it has: symbols are 2 or more.
+  /// A lower bound of its values, as symbols are 2 or more.
   constexpr std::int64_t least() const { return is_constant() ? code : detail::size_least(*this); }
 };
 
-/// a divided by b, if it is that times an extent.
+/// q = a / b, if a is a multiple of b by an extent.
 constexpr bool divide(Extent a, Extent b, Extent& q) {
   if (a.is_packed() && b.is_packed() && !(a.is_constant() && a.code == 0)) {
     const std::int64_t c = b.coefficient();
@@ -194,7 +194,7 @@ constexpr bool divide(Extent a, Extent b, Extent& q) {
   }
   return detail::size_quotient(a, b, q);
 }
-/// The greatest whole number that is not above a / b; 0 where b is.
+/// The greatest whole number that is not above a / b; 0 where b is 0.
 constexpr Extent floor_div(Extent a, Extent b) {
   if (b == Extent(0)) return 0;
   if (a.is_constant() && b.is_constant()) return a.code / b.code - (a.code % b.code != 0 && (a.code < 0) != (b.code < 0));
@@ -240,7 +240,7 @@ struct ShapeCodes {
 }  // namespace detail
 
 struct Shape : detail::ShapeCodes {
-  /// At run time nothing is written beyond the rank: g++ clears 128 bytes by an instruction that takes 12 ns.
+  /// At run time nothing is written beyond the rank: g++ would clear 128 bytes by an instruction that takes 12 ns.
   constexpr Shape() : ShapeCodes(std::is_constant_evaluated() ? zeros() : unset()) {}
   constexpr Shape(std::initializer_list<Extent> extents) : Shape() {
     for (Extent e : extents) push_back(e);
@@ -260,7 +260,7 @@ struct Shape : detail::ShapeCodes {
   constexpr Extent last() const { return from_right(0); }
   /// The product of all extents but the last.
   constexpr Extent rows() const { return rank > 0 ? count(0, rank - 1) : Extent(1); }
-  /// Extents beyond max_rank are dropped; who builds shapes from user input checks the rank.
+  /// Extents beyond max_rank are dropped; callers that build shapes from user input check the rank.
   constexpr void push_back(Extent e) {
     if (rank < max_rank) code[rank++] = e.code;
   }
@@ -282,10 +282,10 @@ struct Shape : detail::ShapeCodes {
   }
 };
 
-/// Can the elements be counted, and their bytes and strides? Extents of 0 count as 1 for the
-/// strides' sake; symbols count by their coefficients, which have 36 bits.
+/// Can the elements be counted, and their bytes and strides? Extents of 0 count as 1, for the strides; symbols count by
+/// their coefficients, which have 36 bits.
 constexpr bool is_countable(const Shape& s) {
-  constexpr std::int64_t most_small = std::int64_t{1} << 9;  // six of these are 2^54: nothing to divide
+  constexpr std::int64_t most_small = std::int64_t{1} << 9;  // a product of six is 2^54 at most: nothing to divide
   bool small = s.rank <= 6;
   for (int k = 0; k < s.rank; ++k) small = small && s.code[k] >= 0 && s.code[k] <= most_small;
   if (small) return true;

@@ -1,7 +1,7 @@
-// Size: what size() and numel() of a Tensor give: a whole number that is also an expression of sizes (see Extent) while a
-// function is captured. Handed on to ops, and in arithmetic, it stays what it is. A comparison is taken for granted as it came
-// out, for every size for which it comes out so; any other conversion to a plain integer (a loop's bound, an index) is taken
-// for granted as that number. The capture guards what was taken for granted.
+// Size: the result of size() and numel() of a Tensor: a whole number that is also an expression of sizes (see Extent)
+// while a function is captured. Passed to ops, and in arithmetic, it stays an expression. A comparison is guarded by
+// its outcome: the capture serves every size with the same outcome. Any other conversion to a plain integer (a loop's
+// bound, an index) is guarded as that number.
 //   x.reshape({x.size(0) * 2, -1})         one capture for every size
 //   if (x.size(0) > 100) ...               two: one up to 100, one from 101 on
 //   double m[9]; m[x.size(0)] = 1;         one for each, and after a few of them calls are recorded anew
@@ -21,7 +21,7 @@ class Size {
   constexpr Size() = default;
   template <std::integral T>
   explicit constexpr Size(T value) : value_(static_cast<std::int64_t>(value)), extent_(value_) {}
-  /// An expression of the capture's; an extent that is a constant makes it a plain number.
+  /// An expression of a capture; a constant extent makes it a plain number.
   constexpr Size(std::int64_t value, Extent extent, std::uint64_t capture, SourceLine at)
       : value_(value), extent_(extent), capture_(extent.is_constant() ? 0 : capture), at_(at) {}
 
@@ -29,12 +29,12 @@ class Size {
     if (capture_ != 0) [[unlikely]] guard(*this, value_, value_);
     return value_;
   }
-  /// The same as the conversion: in a captured function the number is looked at.
+  /// The same as the conversion: in a captured function the number is guarded.
   constexpr std::int64_t value() const { return *this; }
-  /// For those who hand both on: the number in this call, and what it is an expression of while it is captured (else the number).
+  /// For callers that pass both on: the number in this call, and its expression while it is captured (else the number).
   constexpr std::int64_t hint() const { return value_; }
   constexpr Extent extent() const { return is_expression() ? extent_ : Extent(value_); }
-  /// One that outlived its capture is a number.
+  /// A Size that outlived its capture is a plain number.
   constexpr bool is_expression() const { return capture_ != 0 && detail::capture_mode && detail::capture_mode->capture_number == capture_; }
 
   friend constexpr Size operator+(const Size& a, const Size& b) {
@@ -49,7 +49,7 @@ class Size {
     const std::int64_t v = wrapped(bits(a) * bits(b));
     return plain(a, b) ? Size(v) : are_tame(a, b) ? made(v, a.extent() * b.extent(), a, b) : looked_at(v, a, b);
   }
-  /// Towards 0, as of integers.
+  /// Rounded towards 0, as for integers.
   friend constexpr Size operator/(const Size& a, const Size& b) {
     if (plain(a, b)) return Size(quotient(a.value_, b.value_));
     if (!are_tame(a, b) || b <= Size(0)) return looked_at(quotient(a, b), a, b);
@@ -116,15 +116,15 @@ class Size {
  private:
   std::int64_t value_ = 0;
   Extent extent_ = 0;
-  std::uint64_t capture_ = 0;  ///< of which the symbols are; 0: a plain number
+  std::uint64_t capture_ = 0;  ///< the capture that the symbols belong to; 0: a plain number
   SourceLine at_{};
 
-  /// Results too large for 64 bits wrap around: an op may be given INT64_MIN, and looks at it only after some arithmetic.
+  /// Results too large for 64 bits wrap around: an op may be given INT64_MIN, and checks it only after some arithmetic.
   static constexpr std::uint64_t bits(const Size& a) { return static_cast<std::uint64_t>(a.value_); }
   static constexpr std::int64_t wrapped(std::uint64_t b) { return static_cast<std::int64_t>(b); }
   static constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) { return b == -1 ? wrapped(0 - static_cast<std::uint64_t>(a)) : a / b; }
   static constexpr bool plain(const Size& a, const Size& b) { return (a.capture_ | b.capture_) == 0; }
-  /// Numbers that no size can be: expressions have no room for them, and differences overflow.
+  /// Are both in the range of sizes? Beyond it expressions have no room for them, and differences overflow.
   static constexpr bool are_tame(const Size& a, const Size& b) {
     constexpr std::int64_t most = std::int64_t{1} << 60;
     return a.value_ < most && a.value_ > -most && b.value_ < most && b.value_ > -most;
@@ -181,14 +181,14 @@ constexpr bool operator>=(const Size& a, T b) { return a >= Size(b); }
 template <std::integral T>
 constexpr bool operator>=(T a, const Size& b) { return Size(a) >= b; }
 
-/// In a message, where it says what there is and fixes nothing.
+/// In a message, which only shows the number: no guard.
 constexpr Text& operator<<(Text& out, const Size& n) { return out << n.hint(); }
 constexpr Text& operator<<(Text&& out, const Size& n) { return out << n.hint(); }
 
-/// What may stand beside Tensors as a number.
+/// A number as an operand beside Tensors.
 template <class T>
 concept NumberOrSize = std::is_arithmetic_v<T> || std::derived_from<T, Size>;
-/// A number among the arguments of an op: a plain one, or a Size, which it hands on.
+/// A number among the arguments of an op: a plain one, or a Size, which stays an expression.
 struct SizeArgument {
   Size size;
   constexpr SizeArgument() = default;
@@ -198,7 +198,7 @@ struct SizeArgument {
   constexpr SizeArgument(const Size& s) : size(s) {}
 };
 struct NoneType;
-/// Where a slice begins or ends: a number, or {} or tt::none for the first or the last element there is.
+/// Where a slice begins or ends: a number, or {} or tt::none for the first or the last element.
 struct SliceBound {
   SizeArgument number;
   bool given = false;

@@ -1,6 +1,6 @@
-// What an Extent is beyond a coefficient times a few symbols: a sum of products of symbols and of floor_div, min and max of
-// extents. Each has one form (terms of higher degree first, products multiplied out), kept once in the WordTable, so equal
-// extents are equal numbers. Run time only.
+// Size expressions at run time, for extents beyond a coefficient times a few symbols: sums of products of symbols and
+// of floor_div, min and max of extents. Each has one canonical form (terms of higher degree first, products multiplied
+// out), kept once in the WordTable, so equal extents are equal integers.
 //   Extent n = Extent::symbol(0) + 1;   n * n - 1  is  s0*s0 + 2*s0;   floor_div(n * 2, 2) == n
 #pragma once
 #include "tt/core/bit_set.hpp"
@@ -12,14 +12,15 @@ namespace tt::detail {
 
 enum class SizeFunction : std::int64_t { sum, floor_div, min, max };
 
-/// A symbol, from 0 on, or the code of a function, which is negative.
+/// A symbol, from 0 on, or the code of the extent of a function, which is negative.
 using SizeFactor = std::int64_t;
 struct SizeTerm {
   std::int64_t coefficient = 0;
   Vec<SizeFactor> factors;  ///< in the order of compare_factors
 };
 
-/// An extent as the WordTable has sums: of each term its coefficient, how many factors, and these. What is not there is written here.
+/// An extent in the WordTable's form of a sum: each term as its coefficient, the number of its factors, and these.
+/// Extents that are not in the table are written into room_.
 class SizeWords {
  public:
   explicit SizeWords(Extent e) {
@@ -45,8 +46,8 @@ class SizeWords {
 };
 
 inline int compare_sizes(Extent a, Extent b);
-/// Below 0: f stands before g. By what they are, not by their place in the WordTable, so that a graph has one text: functions, which
-/// have an order by kind and operands, then symbols.
+/// Negative: f is sorted before g. Compared by value, not by index in the WordTable, so that a graph has one text:
+/// functions first, by kind and operands, then symbols.
 inline int compare_factors(SizeFactor f, SizeFactor g) {
   if (f == g) return 0;
   if (f >= 0 || g >= 0) return f < g ? -1 : 1;
@@ -65,7 +66,7 @@ inline int compare_sizes(Extent a, Extent b) {
   if (a == b) return 0;
   const SizeWords of_a(a), of_b(b);
   const WordTable::List &x = of_a.list, &y = of_b.list;
-  for (int k = 1;;) {  // equal up to here, so terms are at the same places
+  for (int k = 1;;) {  // equal up to here, so terms begin at the same indices
     if (k == x.count || k == y.count) return x.count < y.count ? -1 : 1;
     if (const int c = compare_factors(x.word + k + 2, x[k + 1], y.word + k + 2, y[k + 1]); c != 0) return c;
     if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
@@ -73,7 +74,7 @@ inline int compare_sizes(Extent a, Extent b) {
   }
 }
 
-/// The extent of these words: a sum of terms in order, without a term of coefficient 0.
+/// The extent of these words: a sum of sorted terms, none of coefficient 0.
 inline Extent extent_of(const Vec<std::int64_t>& words) {
   const int count = words.size() - 3;  // factors, if there is one term
   if (count < 0) return 0;
@@ -94,7 +95,7 @@ inline Extent extent_of(const Vec<std::int64_t>& words) {
 
 class SizeSum {
  public:
-  Vec<SizeTerm> terms;  ///< of different factors, the leading one first
+  Vec<SizeTerm> terms;  ///< of different factors, sorted
 
   SizeSum() = default;
   explicit SizeSum(Extent e) {
@@ -135,7 +136,7 @@ class SizeSum {
       add(p, times);
     }
   }
-  /// The number among its terms.
+  /// Its constant term.
   std::int64_t constant() const { return !terms.empty() && terms.back().factors.empty() ? terms.back().coefficient : 0; }
 
   Extent extent() const {
@@ -147,7 +148,7 @@ class SizeSum {
     }
     return extent_of(w);
   }
-  /// In terms of higher degree first, then of earlier factors: an order that multiplication keeps.
+  /// Sorted before: terms of higher degree first, then of earlier factors; multiplication keeps this order.
   static bool leads(const Vec<SizeFactor>& a, const Vec<SizeFactor>& b) {
     return compare_factors(a.items, a.size(), b.items, b.size()) < 0;
   }
@@ -166,7 +167,7 @@ class SizeSum {
   }
 };
 
-/// How many numbers and symbols a program has for it, where operands of functions are repeated; counted up to about `most`.
+/// How many numbers and symbols the emitted expression has, where operands of functions are repeated; counted up to about `most`.
 inline int size_weight(Extent e, int most) {
   const SizeSum sum(e);
   int n = 1;
@@ -182,7 +183,7 @@ inline int size_weight(Extent e, int most) {
   }
   return n;
 }
-/// a divided by b, if b divides it.
+/// q = a / b, if b divides a.
 inline bool divide_term(const SizeTerm& a, const SizeTerm& b, SizeTerm& q) {
   if (b.coefficient == 0 || a.coefficient % b.coefficient != 0) return false;
   q = {a.coefficient / b.coefficient, {}};
@@ -235,7 +236,7 @@ TT_INLINE Extent size_sum(Extent a, Extent b, std::int64_t times_b) {
   const SizeWords of_a(a), of_b(b);
   const WordTable::List &x = of_a.list, &y = of_b.list;
   Vec<std::int64_t> w{static_cast<std::int64_t>(SizeFunction::sum)};
-  for (int i = 1, j = 1; i < x.count || j < y.count;) {  // both are in order: a thousand sizes are joined as fast as they are read
+  for (int i = 1, j = 1; i < x.count || j < y.count;) {  // both are sorted, so a sum of a thousand sizes takes linear time
     const int order = i == x.count ? 1 : j == y.count ? -1 : compare_factors(x.word + i + 2, x[i + 1], y.word + j + 2, y[j + 1]);
     const std::int64_t* const term = order <= 0 ? x.word + i : y.word + j;
     const int count = 2 + static_cast<int>(term[1]);
@@ -260,7 +261,7 @@ TT_INLINE bool size_quotient(Extent a, Extent b, Extent& q) {
   SizeSum rest(a), result;
   const SizeSum by(b);
   if (by.terms.empty()) return false;
-  const int most = 4 * rest.terms.size() + 256;  // of s0^16 by s0 + s1 + ... + s15 the rest would have as many terms as fit into memory
+  const int most = 4 * rest.terms.size() + 256;  // for s0^16 by s0 + s1 + ... + s15 the remainder would have as many terms as fit into memory
   while (!rest.terms.empty()) {
     SizeTerm t;
     if (result.terms.size() * by.terms.size() > most || !divide_term(rest.terms[0], by.terms[0], t)) return false;
@@ -298,7 +299,7 @@ TT_INLINE Extent size_floor_div(Extent a, Extent b) {
     }
   }
   if (d.factors.empty()) {
-    if (rest.terms.empty() || rest.terms[0].factors.empty()) return whole.extent();  // less than b
+    if (rest.terms.empty() || rest.terms[0].factors.empty()) return whole.extent();  // the remainder is less than b
     if (common > 1) {
       SizeSum smaller;
       for (const SizeTerm& t : rest.terms) smaller.add({floor_of(t.coefficient, common), t.factors});
@@ -349,7 +350,7 @@ inline std::int64_t least_of(SizeFactor f) {
     default: return x > y ? x : y;
   }
 }
-/// Below any value that it has while symbols are 2 or more.
+/// A lower bound of its values, given that symbols are 2 or more; no_bound if none is known.
 TT_INLINE std::int64_t size_least(Extent e) {
   if (e.is_constant()) return e.code;
   std::int64_t sum = 0;
@@ -402,7 +403,7 @@ inline void write_factor(Text& t, SizeFactor f, const char* symbols) {
   else if (divides) t << floor_division(a, b);
   else t << "((" << a << (max ? ") > (" : ") < (") << b << ") ? (" << a << ") : (" << b << "))";
 }
-/// `symbols`: the array that a program has them in; null: for readers.
+/// `symbols`: the name of the array that holds them in emitted text; null: text for readers.
 TT_INLINE void size_write(Text& t, Extent e, const char* symbols) {
   const SizeSum s(e);
   const char* const times = symbols ? " * " : "*";

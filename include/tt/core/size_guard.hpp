@@ -1,11 +1,11 @@
-// SizeGuard: what a captured function took for granted of its sizes, which is compared at every call.
+// SizeGuard: an assumption about sizes made while capturing, checked at each call.
 //   SizeGuard g{Extent::symbol(0) * 2, 5};   g.normalize();   g.extent  is s0, g.least  is 3
 #pragma once
 #include "tt/core/error.hpp"
 
 namespace tt {
 
-/// What is taken for granted of an expression of sizes: an interval.
+/// Assumes that an expression of sizes is in an interval.
 struct SizeGuard {
   Extent extent;
   std::int64_t least = INT64_MIN, most = INT64_MAX;
@@ -15,7 +15,7 @@ struct SizeGuard {
     const std::int64_t v = extent.value(symbols);
     return v >= least && v <= most;
   }
-  /// Without a number among its terms, the leading one positive, without a common factor: so that guards of one thing meet.
+  /// Canonical form: no constant term, a positive leading coefficient, no common factor; so guards of the same expression have equal extents.
   TT_INLINE void normalize();
   bool says_nothing() const { return most == INT64_MAX && extent.least() >= least; }
 };

@@ -1,4 +1,4 @@
-// SizeSet: symbols of which something is said: that their sizes are numbers, that a program looks at them.
+// SizeSet: a set of size symbols, such as those whose sizes are specialised, or those that a program reads.
 //   SizeSet s;   s |= symbols_of(extent);   s.test(3)
 #pragma once
 #include "tt/core/bit_set.hpp"
@@ -8,7 +8,7 @@ namespace tt {
 
 struct SizeSet {
   BitSet some;
-  bool all = false;  ///< all that there are, however many
+  bool all = false;  ///< every symbol, however many there are
 
   static constexpr SizeSet everything() { return {{}, true}; }
   constexpr bool test(int k) const { return all || some.test(k); }
@@ -18,7 +18,7 @@ struct SizeSet {
     all = all || o.all;
     return *this;
   }
-  /// Is nothing in this that is not in `o`?
+  /// Is this a subset of `o`?
   constexpr bool within(const SizeSet& o) const {
     if (o.all) return true;
     SizeSet both = o;
@@ -27,14 +27,15 @@ struct SizeSet {
   }
   friend constexpr bool operator==(const SizeSet& a, const SizeSet& b) { return a.all == b.all && (a.all || a.some == b.some); }
 };
-/// What is known of symbols before a graph is recorded: which sizes are numbers, and which are a multiple of a number, so that the symbol is the rest.
+/// Facts about symbols before a graph is recorded: the sizes that are specialised (in the base), and the sizes that are
+/// a multiple of a number, so that their symbol is the quotient.
 struct SizeFacts : SizeSet {
-  Vec<std::int64_t> multiples;  ///< of symbol k: its size is so many times the symbol; those that are not listed: 1
+  Vec<std::int64_t> multiples;  ///< size k is multiples[k] times symbol k; 1 where the list ends
 
   constexpr SizeFacts() = default;
   constexpr SizeFacts(const SizeSet& numbers) : SizeSet(numbers) {}
   constexpr std::int64_t multiple(int k) const { return k < multiples.size() ? multiples[k] : 1; }
-  /// The value of symbol k where a size is n; 0: no symbol stands for it.
+  /// The value of symbol k if its size is n; 0: no symbol stands for that size.
   constexpr std::int64_t symbol_value(int k, std::int64_t n) const {
     const std::int64_t times = multiple(k);
     return test(k) || n % times != 0 || n <= times ? 0 : n / times;
@@ -46,7 +47,7 @@ struct SizeFacts : SizeSet {
   }
   friend constexpr bool operator==(const SizeFacts& a, const SizeFacts& b) { return static_cast<const SizeSet&>(a) == static_cast<const SizeSet&>(b) && a.multiples == b.multiples; }
 };
-/// The symbols that an extent is made of.
+/// The symbols in an extent.
 constexpr SizeSet symbols_of(Extent e) {
   SizeSet s;
   if (!e.is_packed()) {

@@ -17,7 +17,7 @@ class SmallVec {
 
  public:
   constexpr SmallVec() noexcept : data_(few_) {}
-  /// So many elements: numbers and pointers uninitialised, others made by their default constructor.
+  /// `count` elements: numbers and pointers uninitialised, others made by their default constructor.
   explicit SmallVec(int count) : SmallVec() { resize(count); }
   SmallVec(const SmallVec& o) : SmallVec() { append(o.data_, o.size_); }
   SmallVec(SmallVec&& o) noexcept : SmallVec() { take(o); }
@@ -66,7 +66,7 @@ class SmallVec {
       for (int k = 0; k < count; ++k) push_back(from[k]);
     }
   }
-  /// Room for `count` elements behind the end; those written there, up to `end`, become elements with set_end(end).
+  /// Room for `count` elements behind the end; set_end(end) makes those before `end` elements.
   T* room(int count)
     requires trivial
   {
@@ -75,7 +75,7 @@ class SmallVec {
   }
   void set_end(const T* end) { size_ = static_cast<int>(end - data_); }
   void clear() { destroy(0); }
-  /// Further elements as in the constructor.
+  /// New elements are made as in the constructor.
   void resize(int count) {
     if (count < size_) return destroy(count);
     reserve(count);
@@ -114,7 +114,7 @@ class SmallVec {
     data_ = fresh;
     capacity_ = capacity;
   }
-  /// The elements of another one, while this is empty.
+  /// Takes the elements of `o` while this is empty.
   void take(SmallVec& o) noexcept {
     if (o.data_ != o.few_) {
       if (data_ != few_) ::operator delete(static_cast<void*>(data_));

@@ -26,8 +26,8 @@ struct IsaTag {};
   else t << "more than 2^58";
   TT_THROW(Error(t << " bytes. Use a smaller shape?"));
 }
-/// The bytes of so many elements; throws Error naming shape and bytes when no memory holds them.
-/// Extents are constants.
+/// The bytes of the elements of a shape; throws Error naming shape and bytes when no memory holds them. Extents are
+/// constants.
 inline std::size_t bytes_of(const char* op, DType dtype, const Shape& shape) {
   const std::int64_t elements = is_countable(shape) ? shape.size().code : most_bytes;
   if (elements >= most_bytes / size_of(dtype)) not_enough_memory(op, dtype, shape);
@@ -35,11 +35,11 @@ inline std::size_t bytes_of(const char* op, DType dtype, const Shape& shape) {
 }
 
 namespace detail {
-/// Gives what is kept for reuse back to the system: set by who keeps memory. Atomic.
+/// Gives memory that is kept for reuse back to the system; set by the allocator that keeps it. Read and written atomically.
 inline void (*release_kept_memory)() = nullptr;
 }  // namespace detail
 
-/// Uninitialised bytes; null when there is no memory, nor was when all that is kept for reuse had been given back.
+/// Uninitialised bytes; null when there is no memory even after memory kept for reuse was given back.
 inline void* try_allocate_bytes(std::size_t bytes) noexcept {
   const auto take = [bytes] {
     return ::operator new(bytes + storage_padding, std::align_val_t{storage_alignment}, std::nothrow);

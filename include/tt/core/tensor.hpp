@@ -1,6 +1,6 @@
-// Tensor: the run-time handle. Dtype, shape and strides are known at run time; a copy is another
-// handle on the same Tensor, and views share storage. What it can do is declared here and defined
-// in dispatch/, which a program gets with tt/tt.hpp.
+// Tensor: the run-time handle. Dtype, shape and strides are known at run time; a copy is another handle on the same
+// Tensor, and views share storage. Its methods are declared here and defined in dispatch/, which a program gets with
+// tt/tt.hpp.
 // Long, because a class has its methods in one place.
 //   tt::Tensor t = tt::tensor({1, 2, 3});   tt::Tensor row = t.slice(0, 1, 3);   row.exp_();
 #pragma once
@@ -29,13 +29,13 @@ struct TensorFront;
 struct Operator;
 struct Attributes;
 
-/// A Tensor between square brackets, and the line of these.
+/// A Tensor between square brackets, and the line of the brackets.
 struct TensorIndex {
   const Tensor& tensor;
   SourceLine at;
   TensorIndex(const Tensor& index, SourceLine line = here()) : tensor(index), at(line) {}
 };
-/// A number in brackets, with the line it is in.
+/// A number in brackets, and the line of the brackets.
 struct AxisIndex {
   Size number;
   SourceLine at;
@@ -44,9 +44,9 @@ struct AxisIndex {
   AxisIndex(const Size& index, SourceLine line = here()) : number(index), at(line) {}
 };
 
-/// Elements that Tensors share: counted, with the version that in-place changes advance.
+/// Elements that Tensors share: reference counted, with a version that in-place changes advance.
 struct Storage {
-  std::atomic<std::int64_t> uses{1};  ///< by Tensors, and 2^32 for each use by an argument that the tape keeps
+  std::atomic<std::int64_t> uses{1};  ///< by Tensors, and 2^32 (by_tape) for each use by an argument that the tape keeps
   std::atomic<std::uint32_t> version{0};
   std::size_t bytes = 0;
   std::size_t room = 0;  ///< bytes from `data` on that may be read and written
@@ -56,14 +56,14 @@ struct Storage {
   int device_index = 0;                   ///< of elements on a device
 
   static constexpr std::size_t header = 64;
-  /// With room for whole steps of 16 elements; behind many also for one that begins at the last of them.
+  /// Rounded up to whole steps of 16 elements; from few_bytes on with another step, for one that begins at the last element.
   static constexpr std::size_t room_for(std::size_t bytes, std::size_t element) {
     const std::size_t step = 16 * element > 64 ? 16 * element : 64;
     return ((bytes + step - 1) & ~(step - 1)) + (bytes < few_bytes ? 0 : step);
   }
-  static constexpr std::size_t few_bytes = 1024;  ///< so many may be copied before they are read beyond their end
+  static constexpr std::size_t few_bytes = 1024;  ///< fewer may be copied instead, before they are read beyond their end
   TT_INLINE static Storage* make(std::size_t bytes, std::size_t element);
-  /// Elements in the device's own memory.
+  /// Elements in the memory of a device.
   TT_INLINE static Storage* make(std::size_t bytes, const DeviceApi& api, int index);
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {
@@ -74,7 +74,7 @@ struct Storage {
   void release_from_tape() {
     if (uses.fetch_sub(by_tape, std::memory_order_acq_rel) == by_tape) destroy();
   }
-  /// Tensors on these elements.
+  /// Number of Tensors on these elements.
   std::int64_t tensors() const { return uses.load(std::memory_order_relaxed) % by_tape; }
 
  private:
@@ -108,7 +108,7 @@ class InPlace {
   TT_INLINE void begin(bool taped);
 };
 
-/// What autograd/ keeps with a Tensor.
+/// Autograd's data of a Tensor, defined in autograd/.
 struct AutogradMeta {
   void (*destroy)(AutogradMeta*) = nullptr;
   const char* (*made_by_name)(const AutogradMeta&) = nullptr;  ///< the op that made the Tensor; null: a leaf
@@ -117,28 +117,28 @@ struct AutogradMeta {
 struct TensorImpl {
   std::atomic<std::int64_t> uses{1};
   Storage* storage = nullptr;
-  std::byte* data = nullptr;      // of the first element
+  std::byte* data = nullptr;      // address of the first element
   AutogradMeta* autograd = nullptr;
   DType dtype = DType::f32;
   bool contiguous = true, requires_grad = false, inference = false, is_view = false;
-  bool is_number = false;         // made from a number of the program's text
+  bool is_number = false;         // made from a number in the program's text
   bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
-  std::int32_t marks = 0;         // of its axes, for captures: see dispatch/size_marks.hpp
+  std::int32_t marks = 0;         // marks of its axes, for captures: see dispatch/size_marks.hpp
   Device device;
   KeySet keys = DispatchKey::cpu;
   std::int64_t numel = 1;
   Shape shape;
-  std::int64_t stride[max_rank];  // of so many axes as the shape has
-  std::int64_t trace_id = -1;     // a value of the capture, while it is recorded and has no elements
-  std::uint64_t capture = 0;      // the number of that capture; of other Tensors: the one they were made in
-  // Views and what they are of: see autograd/view_history.hpp. A view keeps its base; a base knows its views, whose list it guards.
+  std::int64_t stride[max_rank];  // of the axes of `shape`; others are not set
+  std::int64_t trace_id = -1;     // index of a value of the capture, while this Tensor is recorded and has no elements
+  std::uint64_t capture = 0;      // the number of that capture; for other Tensors: of the one they were made in
+  // A view and its base: see autograd/view_history.hpp. A view keeps its base alive; a base lists its views, guarded by views_busy.
   TensorImpl *base = nullptr, *first_view = nullptr, *next_view = nullptr, *previous_view = nullptr;
   std::atomic_flag views_busy;
 
   TT_INLINE static TensorImpl* make();
   /// Does it require a gradient, or has it a tangent?
   bool is_differentiated() const { return requires_grad || keys.contains(DispatchKey::forward); }
-  /// Handles that may be written to are there. Threads that read make such ones too (views), each at any time.
+  /// is_fill is cleared when a handle that may be written to is made. Threads that only read make such handles too (views), at any time, hence atomically.
   bool is_filled() const { return __atomic_load_n(&is_fill, __ATOMIC_RELAXED); }
   void forget_fill() {
     if (is_filled()) __atomic_store_n(&is_fill, false, __ATOMIC_RELAXED);
@@ -169,13 +169,13 @@ struct TensorImpl {
     }
     if (numel == 0) contiguous = true;
   }
-  /// From now on a view of what `t` is a view of, or of `t`.
+  /// Makes this a view of the base of `t`, or of `t` itself if it has none.
   TT_INLINE void become_view_of(TensorImpl& t);
-  /// A view is a Tensor of its own from now on.
+  /// Turns this view into a Tensor without a base.
   TT_INLINE void leave_base();
-  /// So are all views of this one.
+  /// The same for all views of this Tensor.
   TT_INLINE void leave_views();
-  /// One more user, unless the last one is letting go of it just now.
+  /// Adds a user, unless the last one is just leaving.
   bool try_retain() {
     std::int64_t n = uses.load(std::memory_order_relaxed);
     while (n > 0 && !uses.compare_exchange_weak(n, n + 1)) {
@@ -187,10 +187,10 @@ struct TensorImpl {
   void destroy();
 };
 [[noreturn]] TT_INLINE void refuse_undefined(SourceLine at = {});
-/// A copy, where ops are recorded on the tape; else the Tensor itself.
+/// A copy if ops are recorded on the tape; else the Tensor itself.
 TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at);
 
-/// The first element, wherever it is, or 0 if there is none; waits for a device's work.
+/// The first element, on any device, or 0 if there is none; waits for a device's work.
 template <class T>
 T first_element(const TensorImpl& t) {
   if (t.numel == 0) return T();
@@ -200,7 +200,7 @@ T first_element(const TensorImpl& t) {
   return value;
 }
 
-/// Elements between the begin of the storage and the first one; of what is recorded 0.
+/// Elements between the begin of the storage and the first one; 0 for recorded Tensors.
 inline std::int64_t offset_in_storage(const TensorImpl& t) {
   return t.storage ? (t.data - static_cast<std::byte*>(t.storage->data)) / size_of(t.dtype) : 0;
 }
@@ -212,9 +212,9 @@ class Tensor {
   using tt_front = TensorFront;
 
   Tensor() = default;
-  /// Dense, uninitialised elements.
+  /// Contiguous, uninitialised elements.
   TT_INLINE Tensor(DType dtype, const Shape& shape, Device device = {});
-  /// Takes over one use.
+  /// Takes over one use of `impl`.
   explicit Tensor(detail::TensorImpl* impl) : impl_(impl) {}
   Tensor(const Tensor& o) : impl_(o.impl_) {
     if (impl_) impl_->retain();
@@ -230,10 +230,10 @@ class Tensor {
     swap(taken);
     return *this;
   }
-  /// Into what has no name of its own, as x[0] and x.slice(0, 1, 3), elements are written, as by copy_: Tensors that
-  /// broadcast, or a number. Throws Error where they are a copy's, as of x.index({tensor}): nobody would see them.
+  /// Assigning to a temporary, such as x[0] or x.slice(0, 1, 3), writes its elements, as copy_ does: from a Tensor that broadcasts,
+  /// or a number. Throws Error where the elements are a copy's, as of x.index({tensor}): nobody would see the change.
   Tensor& operator=(detail::TensorOperand from) &&;
-  /// Not into x[mask] and x[indices], which are copies.
+  /// Not for x[mask] and x[indices], which are copies.
   template <class Never = int>
   void operator=(detail::TensorOperand) const&&;
   ~Tensor() {
@@ -245,7 +245,7 @@ class Tensor {
     o.impl_ = impl;
   }
 
-  // ---- what it is
+  // ---- properties
   bool defined() const { return impl_ != nullptr; }
   DType dtype() const { return impl().dtype; }
   Device device() const {
@@ -253,7 +253,7 @@ class Tensor {
     const bool recorded = d.type == DeviceType::meta && impl_->trace_id >= 0 && detail::capture_mode;
     return recorded ? detail::capture_mode->device() : d;
   }
-  /// Its sizes, like size() and numel() of each axis a Size: what a compiled function hands on to ops, it does not look at.
+  /// The sizes; each is a Size, like size() and numel(): a compiled function that only passes them on to ops does not guard their values.
   IntList shape(SourceLine at = here()) const {
     if (!detail::capture_mode) [[likely]] return impl().shape;
     IntList s;
@@ -269,8 +269,8 @@ class Tensor {
     return size_of_axis(impl_->shape.code[k], k, at);
   }
   std::int64_t stride(int axis, SourceLine at = here()) const {
-    need_layout(impl().is_view || !impl_->contiguous, "stride", at);  // those of arguments that have gaps are symbols
-    look_at_sizes(at);  // a product of them
+    need_layout(impl().is_view || !impl_->contiguous, "stride", at);  // strides of arguments with gaps are symbols
+    look_at_sizes(at);  // strides are products of sizes
     return impl().stride[checked_axis(axis, "stride", at)];
   }
   /// The number of elements.
@@ -281,7 +281,7 @@ class Tensor {
     for (int k = 0; k < dim(); ++k) all.push_back(stride(k, at));
     return all;
   }
-  /// Bytes of an element, and of all.
+  /// Bytes of an element, and of all elements.
   std::int64_t element_size() const { return size_of(dtype()); }
   std::int64_t itemsize() const { return element_size(); }
   Size nbytes(SourceLine at = here()) const { return numel(at) * element_size(); }
@@ -309,7 +309,7 @@ class Tensor {
   bool shares_storage(const Tensor& o) const { return impl().storage && impl_->storage == o.impl().storage; }
   bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
 
-  // ---- elements: asking for them ends a graph that is being captured
+  // ---- elements: access to them ends a graph that is being captured
   void* data() {
     need_elements("data", {}, detail::Use::untyped_pointer);
     may_be_written();
@@ -328,7 +328,7 @@ class Tensor {
     impl_->forget_fill();
     return reinterpret_cast<T*>(impl_->data);
   }
-  /// The same, to write, and to read only.
+  /// The same, for writing, and for reading only.
   template <Element T>
   T* mutable_data_ptr(SourceLine at = here()) const { return data_ptr<T>(at); }
   template <Element T>
@@ -337,7 +337,7 @@ class Tensor {
     need_elements("const_data_ptr", at, detail::Use::reads);
     return reinterpret_cast<const T*>(impl_->data);
   }
-  /// The first element, of any dtype, to write or to read (libtorch's names).
+  /// The first element, of any dtype, for writing or for reading (libtorch's names).
   void* data_ptr() const {
     need_elements("data_ptr", {}, detail::Use::untyped_pointer);
     may_be_written();
@@ -346,7 +346,7 @@ class Tensor {
   }
   void* mutable_data_ptr() const { return data_ptr(); }
   const void* const_data_ptr() const { return data(); }
-  /// The elements of a contiguous Tensor; T must be the dtype's type. Those of a temporary keep it: for (float v : (x * 2).elements<float>()) ...
+  /// The elements of a contiguous Tensor; T must be the dtype's type. The span of a temporary keeps its Tensor: for (float v : (x * 2).elements<float>()) ...
   template <Element T>
   std::span<T> elements(SourceLine at = here()) & {
     check_elements(dtype_of<T>, at);
@@ -361,7 +361,7 @@ class Tensor {
   }
   template <Element T>
   OwnedSpan<T> elements(SourceLine at = here()) &&;
-  /// The elements by indices, whatever the strides are: accessor<float, 2>()(i, j). T is the dtype's type, const for reading; see core/accessor.hpp.
+  /// The elements by indices, for any strides: accessor<float, 2>()(i, j). T is the dtype's type, const for reading; see core/accessor.hpp.
   template <class T, int N>
   TensorAccessor<T, N> accessor(SourceLine at = here()) const;
   /// The element of a Tensor that has just one, converted to T.
@@ -379,8 +379,8 @@ class Tensor {
   // ---- views: the same elements, no copy
   Tensor view(const IntList& shape, SourceLine at = here()) const;
   template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor view(detail::FirstSize first, const N&... more) const { return view(IntList{first.number, more...}, first.at); }
-  /// The same bytes as elements of another dtype. One that is wider or narrower makes the last axis shorter or longer; its elements lie one behind the other then. Has no gradient.
-  /// Throws Error where the bytes do not divide into such elements, and where others are to be booleans.
+  /// The same bytes as elements of another dtype. A wider or narrower dtype makes the last axis shorter or longer, whose elements must be consecutive
+  /// then. Has no gradient. Throws Error where the bytes do not divide into such elements, and for a view as bool of elements that are not.
   template <std::same_as<DType> D> Tensor view(D dtype, SourceLine at = here()) const;
   Tensor reshape(const IntList& shape, SourceLine at = here()) const;
   template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor reshape(detail::FirstSize first, const N&... more) const { return reshape(IntList{first.number, more...}, first.at); }
@@ -391,7 +391,7 @@ class Tensor {
   Tensor expand(const IntList& shape, SourceLine at = here()) const;
   template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor expand(detail::FirstSize first, const N&... more) const { return expand(IntList{first.number, more...}, first.at); }
   Tensor slice(int axis, SliceBound start, SliceBound end = {}, SizeArgument step = 1, SourceLine at = here()) const;
-  /// Windows of `size` elements, `step` apart; a last axis has what each holds.
+  /// Windows of `size` elements, `step` apart; a new last axis has the elements of each.
   Tensor unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at = here()) const;
   Tensor select(int axis, SizeArgument index, SourceLine at = here()) const;
   Tensor unsqueeze(int axis, SourceLine at = here()) const;
@@ -400,7 +400,7 @@ class Tensor {
   Tensor detach() const;
   Tensor operator[](const AxisIndex& index) const { return select(0, index.number, index.at); }
 
-  // The same under the names that are functions too, see dispatch/shape_functions.hpp; templates, which cost what does not call them nothing.
+  // Views that are functions too, see dispatch/shape_functions.hpp; templates, which cost programs that do not call them nothing.
   template <class = void> Tensor narrow(int dim, SizeArgument start, SizeArgument length, SourceLine at = here()) const;
   template <class = void> Tensor narrow(int dim, const Tensor& start, SizeArgument length, SourceLine at = here()) const;
   template <class = void> Tensor movedim(const IntList& source, const IntList& destination, SourceLine at = here()) const;
@@ -434,7 +434,7 @@ class Tensor {
   TT_LAZY Tensor gather(int axis, const Tensor& index, SourceLine at = here()) const;
   TT_LAZY Tensor masked_select(const Tensor& mask, SourceLine at = here()) const;
   TT_LAZY Tensor nonzero(SourceLine at = here()) const;
-  /// What indices of any shape name along axis 0, negative ones from its end; or what a mask over the first axes names.
+  /// The elements that indices of any shape select along axis 0, negative ones from its end; or those that a mask over the first axes selects.
   const Tensor operator[](const TensorIndex& index) const;
 
   // See dispatch/index_functions.hpp.
@@ -460,10 +460,10 @@ class Tensor {
   Tensor contiguous(SourceLine at = here()) const;
   Tensor clone(SourceLine at = here()) const;
   Tensor to(DType dtype, SourceLine at = here()) const;
-  /// On another device; the same Tensor if it is there already. What comes to the host is there when this
-  /// returns, unless non_blocking: then after tt::cuda::synchronize().
+  /// On another device; the same Tensor if it is there already. A copy to the host has arrived when this returns,
+  /// unless non_blocking: then after tt::cuda::synchronize().
   Tensor to(Device device, bool non_blocking = false, SourceLine at = here()) const;
-  /// With a dtype and a device, as those of another Tensor, or as options say; copy: another Tensor always.
+  /// With a dtype and a device: given, those of another Tensor, or those of options; copy: always another Tensor.
   template <class = void> Tensor to(Device device, DType dtype, bool non_blocking = false, bool copy = false, SourceLine at = here()) const;
   template <std::same_as<bool> B> Tensor to(DType dtype, B non_blocking, bool copy = false, SourceLine at = here()) const { return to(device(), dtype, non_blocking, copy, at); }
   template <std::same_as<bool> B> Tensor to(Device device, bool non_blocking, B copy, SourceLine at = here()) const { return to(device, dtype(), non_blocking, copy, at); }
@@ -483,7 +483,7 @@ class Tensor {
   TT_LAZY Tensor sigmoid(SourceLine at = here()) const;
   TT_LAZY Tensor relu(SourceLine at = here()) const;
   TT_LAZY Tensor square(SourceLine at = here()) const;
-  // Templates, which cost what does not call them nothing:
+  // Templates, which cost programs that do not call them nothing:
   template <class = void> Tensor exp2(SourceLine at = here()) const;
   template <class = void> Tensor expm1(SourceLine at = here()) const;
   template <class = void> Tensor log2(SourceLine at = here()) const;
@@ -532,10 +532,10 @@ class Tensor {
   Tensor leaky_relu(const S& slope = 0.01, SourceLine at = here()) const;
   template <class S = double>
   Tensor elu(const S& alpha = 1.0, SourceLine at = here()) const;
-  /// a * b + c, a being this.
+  /// a * b + c, where a is this Tensor.
   template <class B, class C>
   Tensor fma(const B& b, const C& c, SourceLine at = here()) const;
-  /// These elements where the condition holds, else those of `other`.
+  /// The elements of this Tensor where the condition holds, else those of `other`.
   template <class B> Tensor where(const Tensor& condition, const B& other, SourceLine at = here()) const;
 
   TT_LAZY Tensor tril(SizeArgument diagonal = 0, SourceLine at = here()) const;
@@ -696,7 +696,7 @@ class Tensor {
   template <std::same_as<DType> D> Tensor new_empty(const IntList& size, D dtype, SourceLine at = here()) const;
   template <class V> Tensor new_full(const IntList& size, const V& value, SourceLine at = here()) const;
   template <class V, std::same_as<DType> D> Tensor new_full(const IntList& size, const V& value, D dtype, SourceLine at = here()) const;
-  // As options say, such as y.options(); see zeros_like.
+  // With dtype and device of options, such as y.options(); see zeros_like.
   template <std::same_as<TensorOptions> O> Tensor new_zeros(const IntList& size, const O& o, SourceLine at = here()) const;
   template <std::same_as<TensorOptions> O> Tensor new_ones(const IntList& size, const O& o, SourceLine at = here()) const;
   template <std::same_as<TensorOptions> O> Tensor new_empty(const IntList& size, const O& o, SourceLine at = here()) const;
@@ -746,7 +746,7 @@ class Tensor {
   template <class = void> MinMaxResult mode(int dim = -1, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor nanmean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor nanmedian(SourceLine at = here()) const;
-  /// q: a number or a Tensor of them; see dispatch/sorted_functions.hpp.
+  /// q: a number or a Tensor of numbers; see dispatch/sorted_functions.hpp.
   template <class Q> Tensor quantile(const Q& q, SourceLine at = here()) const;
   template <class Q> Tensor quantile(const Q& q, int dim, bool keepdim = false, const char* interpolation = "linear", SourceLine at = here()) const;
   template <class Q> Tensor nanquantile(const Q& q, SourceLine at = here()) const;
@@ -784,7 +784,7 @@ class Tensor {
   // Over some axes; over all if none are given.
   TT_LAZY Tensor sum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor mean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  /// The sum of squared distances from the mean, by n - correction; true and false are a correction of 1 and 0 (unbiased).
+  /// The sum of squared distances from the mean, divided by n - correction; true and false are a correction of 1 and 0 (unbiased).
   TT_LAZY Tensor var(const IntList& dims = {}, double correction = 1, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor amax(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor amin(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
@@ -792,7 +792,7 @@ class Tensor {
   template <class = void> Tensor argmax(SourceLine at = here()) const;
   template <class = void> Tensor argmin(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor argmin(SourceLine at = here()) const;
-  /// The largest (smallest) element; along one axis, with its place; of two Tensors, element by element.
+  /// The largest (smallest) element; along one axis, with its index; of two Tensors, elementwise.
   template <class = void> Tensor max(SourceLine at = here()) const;
   template <class = void> MinMaxResult max(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor max(const Tensor& other, SourceLine at = here()) const;
@@ -829,7 +829,7 @@ class Tensor {
   template <class H> Tensor clamp_max(const H& high, SourceLine at = here()) const;
   TT_LAZY Tensor softmax(int dim, SourceLine at = here()) const;
   TT_LAZY Tensor log_softmax(int dim, SourceLine at = here()) const;
-  // Of the elements in another dtype.
+  // Of the elements converted to another dtype.
   template <std::same_as<DType> D> Tensor sum(D dtype, SourceLine at = here()) const { return to(dtype, at).sum({}, false, at).to(dtype, at); }
   template <std::same_as<DType> D> Tensor sum(const IntList& dims, bool keepdim, D dtype, SourceLine at = here()) const { return to(dtype, at).sum(dims, keepdim, at).to(dtype, at); }
   template <std::same_as<DType> D> Tensor mean(D dtype, SourceLine at = here()) const { return to(dtype, at).mean({}, false, at); }
@@ -848,13 +848,13 @@ class Tensor {
 
   // ---- in place
   Tensor& copy_(const Tensor& from, SourceLine at = here());
-  /// non_blocking chooses nothing here.
+  /// non_blocking has no effect here.
   template <std::same_as<bool> B> Tensor& copy_(const Tensor& from, B, SourceLine at = here()) { return copy_(from, at); }
   Tensor& fill_(double value, SourceLine at = here());
   Tensor& fill_(const Size& value, SourceLine at = here());
   template <std::integral V>
   Tensor& fill_(V value, SourceLine at = here()) { return fill_(Size(static_cast<std::int64_t>(value)), at); }
-  /// With the one element of a Tensor without axes.
+  /// Fills with the one element of a Tensor without axes.
   template <std::same_as<Tensor> T> Tensor& fill_(const T& value, SourceLine at = here()) {
     if (value.dim() != 0) TT_THROW(Error(Text("tt::fill_: a value of shape ") << value.shape(at) << ". One without axes?" << at));
     return copy_(value, at);
@@ -876,7 +876,7 @@ class Tensor {
   Tensor& mul_(A o, SourceLine at = here());
   template <NumberOrSize A>
   Tensor& div_(A o, SourceLine at = here());
-  // What the function of the name gives, written here.
+  // In-place forms: the elements become the result of the function of that name.
   template <class = void> Tensor& abs_(SourceLine at = here());
   template <class = void> Tensor& neg_(SourceLine at = here());
   template <class = void> Tensor& exp_(SourceLine at = here());
@@ -1036,7 +1036,7 @@ class Tensor {
   template <class = void> Tensor& log_normal_(double mean, double std, Generator& g, SourceLine at = here());
   template <class = void> Tensor& cauchy_(double median = 0, double sigma = 1, SourceLine at = here());
   template <class = void> Tensor& cauchy_(double median, double sigma, Generator& g, SourceLine at = here());
-  /// Whole numbers from `from` to below `to`; of those from 0 on that the dtype can tell apart (of i64: 2^53), where no bound is given.
+  /// Whole numbers from `from` to below `to`; without a bound from 0 to the largest of the range that the dtype represents exactly (i64: 2^53).
   template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, SourceLine at = here());
   template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, Generator& g, SourceLine at = here());
   template <class = void> Tensor& random_(std::int64_t to, SourceLine at = here()) { return random_(0, to, at); }
@@ -1057,17 +1057,18 @@ class Tensor {
   template <class = void> Tensor& unsqueeze_(int dim, SourceLine at = here());
   template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, SourceLine at = here());
   template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at = here());
-  /// Other sizes, dense. Elements stay where they are in memory; those that were not there may be anything.
+  /// Other sizes, contiguous. Elements keep their position in memory; new ones are uninitialised.
   template <class = void> Tensor& resize_(const IntList& size, SourceLine at = here());
   template <class = void> Tensor& resize_as_(const Tensor& o, SourceLine at = here());
-  /// The elements of another Tensor of the dtype, shared with it.
+  /// Shares the elements of another Tensor of the same dtype.
   template <class = void> Tensor& set_(const Tensor& source, SourceLine at = here());
-  /// Without its history.
+  /// Without its autograd history.
   template <class = void> Tensor& detach_(SourceLine at = here());
 
   // ---- autograd
   bool requires_grad() const;
-  /// Calls hook(gradient) whenever one arrives; what it returns is used instead, if it returns something. Gives what remove_hook takes. See autograd/modes.hpp.
+  /// Calls hook(gradient) for each gradient that arrives; a result of the hook replaces the gradient. Returns the
+  /// number that remove_hook takes. See autograd/modes.hpp.
   template <class F> unsigned register_hook(F hook) const;
   template <class = void> void remove_hook(unsigned hook) const;
   /// Keeps the gradient of a Tensor that is not a leaf, for grad().
@@ -1075,7 +1076,7 @@ class Tensor {
   Tensor& requires_grad_(bool on = true, SourceLine at = here());
   bool is_leaf() const;
   Tensor grad() const;
-  /// What is like this Tensor, or an undefined one: then there is none.
+  /// `grad`: a Tensor of this one's shape and dtype, or an undefined one to remove the gradient.
   void set_grad(const Tensor& grad, SourceLine at = here());
   void zero_grad();
   template <class = void> void backward(SourceLine at = here()) const;
@@ -1083,7 +1084,7 @@ class Tensor {
   /// Adds to the gradients of `inputs` only.
   template <class = void> void backward(const Tensor& gradient, bool retain_graph, bool create_graph, const std::vector<Tensor>& inputs, SourceLine at = here()) const;
 
-  /// For the rooms below: what the handle points to.
+  /// For the layers below: the object behind the handle.
   detail::TensorImpl& impl() const {
     if (!impl_) [[unlikely]] detail::refuse_undefined();
     return *impl_;
@@ -1094,9 +1095,9 @@ class Tensor {
   detail::TensorImpl* impl_ = nullptr;
 
   TT_INLINE int checked_axis(int axis, const char* op, SourceLine at) const;
-  /// The elements become those of an op's result, or Error: it has another shape, or a dtype that this one cannot hold.
+  /// Replaces the elements by those of an op's result; Error if it has another shape, or a dtype that this one cannot hold.
   TT_INLINE Tensor& replace(const char* op, const Tensor& result, SourceLine at);
-  /// What an op reads that is written here: this Tensor, or a copy where the tape keeps it, as its derivative reads the old elements.
+  /// The operand of an op whose result replaces the elements: this Tensor, or a copy where the tape keeps it, as its derivative reads the old elements.
   template <class... A>
   Tensor before_update(SourceLine at, const A&... others) const {
     bool taped = impl().requires_grad;
@@ -1110,7 +1111,7 @@ class Tensor {
     if (!detail::capture_mode) [[likely]] return Size(value);
     return Size(value, detail::capture_mode->size_of(*this, axis), detail::capture_mode->capture_number, at);
   }
-  /// Recorded views are dense; how they would lie is known where they are made.
+  /// Recorded views are contiguous; the strides they would have are known where they are made.
   void need_layout(bool unknown, const char* op, SourceLine at = {}) const {
     if (detail::capture_mode && unknown && impl().trace_id >= 0) [[unlikely]] detail::capture_mode->need(*this, op, at);
   }
@@ -1135,7 +1136,7 @@ class Tensor {
       return static_cast<T>(v);
     });
   }
-  /// Throws Error when a number is no integer of so many digits behind its sign, after its fraction is cut off.
+  /// Throws Error when a number, truncated, is no integer of `digits` bits besides the sign.
   TT_INLINE static void need_whole(double v, int digits, bool is_signed, const char* op, SourceLine at);
   TT_INLINE void need_one_element(const char* op, SourceLine at) const;
   TT_INLINE void check_elements(DType d, SourceLine at) const;

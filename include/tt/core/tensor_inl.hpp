@@ -1,4 +1,4 @@
-// Definitions of tensor.hpp: how Tensors and their storage begin and end, and what is said about wrong uses.
+// Definitions of tensor.hpp: creation and destruction of Tensors and their storage, and the errors of wrong uses.
 #pragma once
 #include "tt/core/allocator.hpp"
 #include "tt/core/tensor.hpp"
@@ -35,7 +35,7 @@ TT_INLINE void Storage::destroy() {
 namespace detail {
 
 TT_INLINE TensorImpl* TensorImpl::make() { return ::new (CachingAllocator::get().allocate(sizeof(TensorImpl))) TensorImpl; }
-/// Not inlined, so that release is.
+/// The base of a view is never a view itself.
 TT_INLINE void TensorImpl::become_view_of(TensorImpl& t) {
   base = t.base ? t.base : &t;
   base->retain();
@@ -60,13 +60,14 @@ TT_INLINE void TensorImpl::leave_views() {
     {
       const FlagLock lock(views_busy);
       view = first_view;
-      while (view && !view->try_retain()) view = view->next_view;  // such a one leaves by itself
+      while (view && !view->try_retain()) view = view->next_view;  // a view without users is leaving by itself
     }
     if (!view) return;
     view->leave_base();
     view->release();
   }
 }
+// Not inlined, so that release() is.
 TT_INLINE TT_NOINLINE void TensorImpl::destroy() {
   if (autograd) autograd->destroy(autograd);
   leave_base();

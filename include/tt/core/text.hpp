@@ -10,7 +10,7 @@
 
 namespace tt {
 
-/// What has write(const char*, n), without <iosfwd> in every user's file.
+/// A stream with write(const char*, n); so user files need no <iosfwd>.
 template <class S>
 concept CharStream = requires(S& s, const char* p) { s.write(p, 1L); };
 
@@ -48,7 +48,7 @@ class Text {
     return *this;
   }
   template <std::floating_point F>
-  Text& operator<<(F value) = delete;  // which would be a char; see write_number
+  Text& operator<<(F value) = delete;  // it would convert to char; see write_number
   constexpr Text& append(const char* chars, int count) {
     chars_.append(chars, count);
     return *this;
@@ -61,7 +61,7 @@ class Text {
     return *this;
   }
 
-  /// Without the spaces at its end.
+  /// Removes the spaces at its end.
   constexpr Text& trim_right() {
     while (chars_.size() > 0 && chars_[chars_.size() - 1] == ' ') chars_.pop_back();
     return *this;

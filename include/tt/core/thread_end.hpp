@@ -1,14 +1,14 @@
-// What a thread keeps from call to call, given back when it ends. Destructors of other thread_local objects run later and
-// may need it again: so it is trivial, and goes back to the end of what a thread's end does. What destructors of static
-// objects need stays until the process ends.
+// Caches of one thread, freed when the thread ends. Destructors of other thread_local objects may run later and use a
+// cache again, so a cache has a trivial destructor and registers itself again. A cache that destructors of static
+// objects use stays until the process ends.
 //   thread_local constinit Spare<Lists> spare;   Lists* l = spare.take();  ...  spare.keep(l);
 #pragma once
 
 namespace tt {
 namespace detail {
 
-/// What thread_local objects with destructors are registered by, and what tells loaded libraries apart: this one is not unloaded
-/// before the thread has ended. Under names of our own: g++ and <cxxabi.h> declare theirs.
+/// __cxa_thread_atexit registers thread_local objects with destructors; __dso_handle names the loaded library, which is
+/// not unloaded before the thread has ended. Declared under other names, because g++ and <cxxabi.h> declare theirs.
 int at_thread_end(void (*end)(void*), void* object, void* library) noexcept __asm__("__cxa_thread_atexit");
 extern char this_library __asm__("__dso_handle") __attribute__((visibility("hidden")));
 
@@ -16,7 +16,7 @@ class AtThreadEnd {
  protected:
   using Release = void (*)(AtThreadEnd*) noexcept;
   constexpr explicit AtThreadEnd(Release release) : release_(release) {}
-  /// Has release() called when the thread ends, once. A thread_local object with a destructor would be no use: it ends only once.
+  /// Has release_ called once when the thread ends. A thread_local object with a destructor would not do: it is destroyed only once.
   void enlist() {
     if (is_listed_) return;
     const auto end = [](void* self) {
@@ -32,7 +32,7 @@ class AtThreadEnd {
   bool is_listed_ = false;
 };
 
-/// One T, made where none is kept. Of one thread: a thread_local object.
+/// Keeps one T for the next take(), which else makes one. To be a thread_local object.
 template <class T>
 class Spare : AtThreadEnd {
  public:

@@ -1,6 +1,5 @@
-// Vec<T>: a growing array for constant expressions and run time alike.
-// std::vector costs twice the compile time in constant evaluation and clang 19 with libstdc++ 12
-// rejects parts of it there, so the graph compiler has these 50 lines.
+// Vec<T>: a growing array for constant expressions and run time alike. std::vector costs twice the compile time in
+// constant evaluation, and clang 19 with libstdc++ 12 rejects parts of it there.
 #pragma once
 #include <initializer_list>
 #include <type_traits>
@@ -10,14 +9,14 @@ namespace tt {
 template <class T>
 class Vec {
  public:
-  /// The elements, for those who read so many that the steps of a call count in constant evaluation.
+  /// The elements, for code that reads so many that the steps of a call count in constant evaluation.
   T* items = nullptr;
 
   constexpr Vec() = default;
   constexpr Vec(int count, T value) : size_(count), capacity_(count) {
     if (count > 0) items = new T[static_cast<unsigned>(count)]();
-    if constexpr (std::is_integral_v<T>)  // 0 is there already
-      if (value == 0) return;  // every turn of a loop counts in constant evaluation
+    if constexpr (std::is_integral_v<T>)  // the elements are 0 already
+      if (value == 0) return;  // every iteration of a loop counts in constant evaluation
     for (int i = 0; i < count; ++i) items[i] = value;
   }
   constexpr Vec(std::initializer_list<T> values) {
@@ -60,7 +59,7 @@ class Vec {
     if (size_ < capacity_) items[size_++] = static_cast<T&&>(value);
     else grow(static_cast<T&&>(value));
   }
-  /// Elements of another place.
+  /// `values` are not elements of this Vec.
   constexpr void append(const T* values, int count) {
     if (size_ + count > capacity_) reserve(size_ + count < 2 * capacity_ ? 2 * capacity_ : size_ + count < 16 ? 16 : size_ + count);
     transfer(values, count, items + size_);
@@ -89,7 +88,7 @@ class Vec {
   }
 
  private:
-  /// Moved from a T*, copied from a const T*; bytes at once where that will do.
+  /// Moves from a T*, copies from a const T*; by memcpy where that will do.
   template <class From>
   static constexpr void transfer(From* from, int count, T* to) {
     if constexpr (__is_trivially_copyable(T))

@@ -1,5 +1,5 @@
-// WordTable: lists of whole numbers, each kept once for the life of the process, so that equal lists have equal numbers. What
-// does not fit into the one integer of an Extent is such a list. Run time only; any thread; reading takes no lock.
+// WordTable: lists of whole numbers, each stored once for the life of the process, so that equal lists have equal numbers.
+// An Extent that does not fit into one integer is such a list. Run time only; any thread; reading takes no lock.
 //   int n = WordTable::number_of(words, 3);   WordTable::list(n)  is those words
 #pragma once
 #include <cstdint>
@@ -18,7 +18,7 @@ class WordTable {
   };
   TT_INLINE static int number_of(const std::int64_t* word, int count);
   TT_INLINE static List list(int number);
-  /// Before a fork, and behind it in both processes: a child must not find the lock taken by a thread that it does not have.
+  /// Called before a fork, and after it in both processes: a child must not find the lock taken by a thread that it does not have.
   TT_INLINE static void lock();
   TT_INLINE static void unlock();
 
@@ -28,7 +28,7 @@ class WordTable {
 
 #if TT_DEFINES(core)
 
-/// They lie in blocks of 64, 128, 256, ... that never move.
+/// The lists are in blocks of 64, 128, 256, ... that never move.
 struct WordTable::Lists {
   struct One {
     List list;
@@ -42,7 +42,7 @@ struct WordTable::Lists {
   int size = 0;
 
   static Lists& get() {
-    static Lists* const lists = new Lists;  // never destroyed: static destructors may ask
+    static Lists* const lists = new Lists;  // never destroyed: static destructors may read it
     return *lists;
   }
   static int block_of(int number) { return 31 - __builtin_clz(static_cast<unsigned>(number / first_block + 1)); }
@@ -94,7 +94,7 @@ TT_INLINE int WordTable::number_of(const std::int64_t* word, int count) {
   return number;
 }
 TT_INLINE void WordTable::lock() {
-  while (__atomic_test_and_set(&Lists::get().busy, __ATOMIC_ACQUIRE)) {  // <atomic> would be in every file with Arrays
+  while (__atomic_test_and_set(&Lists::get().busy, __ATOMIC_ACQUIRE)) {  // <atomic> would be included in every file with Arrays
   }
 }
 TT_INLINE void WordTable::unlock() { __atomic_clear(&Lists::get().busy, __ATOMIC_RELEASE); }

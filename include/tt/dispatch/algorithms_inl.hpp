@@ -1,5 +1,5 @@
-// What dispatch/algorithms.hpp declares: operators whose kernels bring Tensors into the form that the algorithms of a
-// device take (rows along one axis, dense), for every device alike.
+// The operators of dispatch/algorithms.hpp: their kernels bring Tensors into the form that the algorithms of a device
+// take (rows along one axis, contiguous), in the same way for every device.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace tt {
 namespace detail {
 
-/// Where algorithms run beside the host.
+/// Devices with algorithms, beside the host.
 inline constexpr DispatchKey algorithm_devices[] = {DispatchKey::cuda};
 
 inline SizeOption size_along(const Tensor& t, int dim) { return t.dim() ? t.impl().shape.code[normalize_axis(dim, t.dim())] : 1; }
@@ -21,7 +21,7 @@ inline SizeOption size_along(const Sym& t, int dim) {
   if (t.shape().rank > 0) size.extent = t.shape()[normalize_axis(dim, t.shape().rank)];
   return size;
 }
-/// Elements at places along an axis, and back. The places come from an order: none is there twice.
+/// SortTake: elements at given indices along an axis. SortPut: its inverse. The indices come from a sort, so none occurs twice.
 struct SortPut;
 struct SortTake {
   struct Options {
@@ -48,13 +48,13 @@ struct SortPut {
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<SortTake>(s.at, {o.dim}, s.gradient[0], s.argument[1]); }
 };
-/// What ops that order elements are like: those elements, and where they were.
+/// Shapes and dtypes of the results of sort and topk: the elements, and the indices they had.
 struct OrderLike {
   Sym values, indices;
 };
 inline OrderLike order_like(const Sym& values) { return {values, symbol_like(values, DType::i64, values.shape())}; }
 
-/// Each gradient goes to where its element came from.
+/// Each gradient goes to the index that its element came from.
 inline void order_derivative(const auto& s, int dim) {
   s.out[0] = call_with<SortPut>(s.at, {dim, size_along(s.argument[0], dim)}, s.gradient[0], s.result[1]);
 }
@@ -127,7 +127,7 @@ struct ReduceByKey {
   static void derivative(const DerivativeStep& s, const Options&);
 };
 
-/// Memory for an algorithm, out of Tensors: of the device's own allocator.
+/// Scratch memory of an algorithm: Tensors, so that it comes from the device's own allocator.
 class TensorWorkspace {
  public:
   explicit TensorWorkspace(Device device) : device_(device) {
@@ -139,7 +139,7 @@ class TensorWorkspace {
  private:
   Device device_;
   std::vector<Tensor> held_;
-  std::atomic_flag busy_;  ///< threads of one algorithm ask too
+  std::atomic_flag busy_;  ///< threads of one algorithm allocate too
 
   static void* allocate(void* context, std::size_t bytes) {
     auto& own = *static_cast<TensorWorkspace*>(context);
@@ -160,7 +160,7 @@ class TensorWorkspace {
   }
 };
 
-/// Whatever a kernel calls runs below the tape.
+/// A kernel's call, with the algorithms of its device. Ops that the kernel calls are not taped.
 struct AlgorithmCall {
   const ExcludeKeys below{DispatchKey::autograd};
   const Call& call;
@@ -179,7 +179,8 @@ struct AlgorithmCall {
   std::int64_t attribute(int k) const { return call.attrs().value[k]; }
 };
 
-/// With narrow Tensors an algorithm is called in their compute dtypes: result k is like argument k, if it is computed at all. False: none is narrow.
+/// Calls a kernel with narrow arguments converted to their compute dtypes; result k, if of that dtype, is converted back to the dtype of
+/// argument k. False: no argument is narrow.
 template <class F>
 bool call_widened(Call& c, const F& kernel) {
   bool any = false;
@@ -200,7 +201,7 @@ bool call_widened(Call& c, const F& kernel) {
   return true;
 }
 
-/// A Tensor as a dense matrix: rows along one of its axes. A single element is one row.
+/// A Tensor as a contiguous matrix, whose rows run along one of its axes. A Tensor of rank 0 is one row.
 struct AxisRows {
   Tensor dense;
   int dim = 0;  ///< of the Tensor
@@ -216,15 +217,16 @@ struct AxisRows {
   bool is_last() const { return dense.dim() == 0 || dim == dense.dim() - 1; }
   const void* data() const { return dense.impl().data; }
   const void* row(std::int64_t r) const { return dense.impl().data + r * n * size_of(dense.dtype()); }
-  /// f(begin, end) for ranges of rows, which threads of the host share; each costs about as much as `work` elements. On a device for all at once.
+  /// f(begin, end) for ranges of rows: on the host ranges that threads share, a row costing about as much as `work` elements; on a device
+  /// all rows at once.
   template <class F>
   void each_range(std::int64_t work, const F& f) const {
     if (is_host(dense.device())) in_ranges(rows, work, f);
     else f(0, rows);
   }
-  /// A new matrix of so many columns.
+  /// A new matrix with as many rows as this one.
   Tensor matrix(DType d, std::int64_t columns) const { return Tensor(d, Shape{rows, columns}, dense.device()); }
-  /// That matrix, made so, as a Tensor with the axes of this one.
+  /// Such a matrix as a Tensor with the axes of the original one.
   Tensor with_axes(Tensor matrix) const {
     Shape s = dense.impl().shape;
     if (s.rank > 0) s.set(s.rank - 1, matrix.impl().shape[1]);
@@ -238,7 +240,7 @@ inline std::int64_t* indices_of(const Tensor& t) { return t.data_ptr<std::int64_
 
 // ---- order
 
-/// The order of one dense row.
+/// The argsort of one contiguous row.
 inline void sort_row(const AlgorithmCall& a, const Tensor& x, std::int64_t n, bool descending, std::int64_t* order) {
   constexpr std::int64_t long_row = 1 << 11;
   if (is_host(x.device()) && n >= long_row) sort_long_row(x, n, descending, order);
@@ -258,7 +260,7 @@ bool any_before(const T* element, T last, bool descending) {
     for (int i = 0; i < Count; ++i) any |= static_cast<unsigned>(element[i] < last);
   return any != 0;
 }
-/// The places of the first k elements of each row, where k is small: a heap of the best so far, the last of them on top.
+/// The indices of the first k elements of each row, for small k: a heap of the best so far, the last of these on top.
 inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std::int64_t* places) {
   with_dtype(x.dense.dtype(), [&]<class T>(T) {
     x.each_range(x.n, [&](std::int64_t r, const std::int64_t end) {
@@ -270,7 +272,7 @@ inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std
         };
         for (std::int64_t i = 0; i < k; ++i) place[i] = i;
         std::make_heap(place, place + k, before);
-        constexpr std::int64_t block = 32;  // of which most have none that comes before the last of the best: a loop of vectors says so
+        constexpr std::int64_t block = 32;  // in most blocks no element comes before the last of the best: a vectorised loop finds that out
         for (std::int64_t begin = k; begin < x.n; begin += block) {
           if (begin + block <= x.n && !any_before<block>(row + begin, row[place[0]], descending)) continue;
           for (std::int64_t i = begin; i < std::min(begin + block, x.n); ++i) {
@@ -285,7 +287,7 @@ inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std
     });
   });
 }
-/// The places of the first k elements of each row of numbers of 32 bits: keys with the places behind them are parted, and the first ones sorted.
+/// The same for elements of 32 bits: words of (key, index) are partitioned by nth_element, and the first k sorted.
 inline void parted_places(const AxisRows& x, std::int64_t k, bool descending, std::int64_t* places) {
   with_dtype(x.dense.dtype(), [&]<class T>(T) {
     if constexpr (sizeof(T) == 4)
@@ -304,7 +306,7 @@ inline void parted_places(const AxisRows& x, std::int64_t k, bool descending, st
       });
   });
 }
-/// The first k elements in order along an axis: their places, and themselves if `values` is not null.
+/// The first k elements in order along an axis: their indices, and the elements if `values` is not null.
 inline void order_kernel(const AlgorithmCall& a, const AxisRows& x, std::int64_t k, bool descending, Tensor* values, Tensor* indices) {
   const bool part = a.table && k > 0 && k <= x.n / 2 && is_host(x.dense.device()) && !x.dense.is_meta();
   const bool few = part && k <= std::max<std::int64_t>(x.n / 16, 4), parted = part && !few && size_of(x.dense.dtype()) == 4 && x.n < std::int64_t{1} << 32;
@@ -349,7 +351,7 @@ TT_INLINE void Topk::kernel(Call& c, const Options& o) {
                                                          << c[0].shape() << "." << c.at));
   order_kernel(a, x, c[0].dim() ? k : 1, o.largest, &c.result[0], &c.result[1]);
 }
-/// Matrices of elements and of their places: rows of one number.
+/// Throws Error unless `place` is a matrix of i64 with as many rows as x, and (checked on the host only) of indices below `size`.
 inline void need_places(const Call& c, const AxisRows& x, const AxisRows& place, std::int64_t size, bool as_many) {
   if (place.dense.dtype() != DType::i64 || x.rows != place.rows || x.dense.dim() != place.dense.dim() || (as_many && x.n != place.n))
     TT_THROW(Error(Text("tt::") << c.op->name() << ": places of shape " << c[1].shape() << " do not fit shape " << c[0].shape() << "." << c.at));
@@ -395,7 +397,7 @@ TT_INLINE void Cumsum::kernel(Call& c, const Options& o) {
 
 // ---- runs
 
-/// Runs of equal elements: of `x` as it is, or in an order.
+/// Runs of equal consecutive elements of `x`, as it is or in a given order.
 struct Runs {
   Tensor run, start;
   std::int64_t count = 0;
@@ -406,7 +408,7 @@ struct Runs {
     start = new_vector(x, DType::i64, count + 1);
     if (n > 0) a->run_starts(a.workspace, indices_of(run), n, indices_of(start));
   }
-  /// An element of each run of `x`.
+  /// The element of `x` at the start of each run.
   Tensor firsts(const AlgorithmCall& a, const Tensor& x) const {
     Tensor v = new_vector(x, x.dtype(), count);
     a->take(a.workspace, x.dtype(), x.impl().data, 1, x.numel(), count, indices_of(start), v.data());

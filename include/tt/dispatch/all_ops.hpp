@@ -1,4 +1,5 @@
 // Registers every operator of the library, so that each can be found by name.
+//   tt::register_all_ops();   tt::Dispatcher::get().find("softmax")
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -22,7 +23,7 @@ void define_primitives(std::index_sequence<I...>) {
   };
   (one(std::integral_constant<Op, static_cast<Op>(I)>{}), ...);
 }
-/// The part of the vocabulary that no other op of the library needs.
+/// Registers the ops that no other op of the library needs.
 TT_LAZY void register_further_ops();
 
 #if TT_DEFINES(eager) || TT_DEFINES(further)
@@ -47,7 +48,7 @@ TT_LAZY_DEFINITION void register_further_ops() {
 
 }  // namespace detail
 
-/// Every operator of the library is registered after this; returns how many there are in all.
+/// Registers every operator of the library; returns the number of operators in all.
 template <class = void>  // instantiated only where it is called
 int register_all_ops() {
   detail::define_operators(ElementwiseOps{});

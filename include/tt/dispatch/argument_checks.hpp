@@ -1,4 +1,4 @@
-// Errors that many functions of Tensors throw for their arguments; of what symbols are given: functional/checks.hpp, and need_same_dtype in functional/reductions.hpp.
+// Argument errors of Tensor functions. (For symbols: functional/checks.hpp, and need_same_dtype in functional/reductions.hpp.)
 //   detail::need_same_dtype("cross", a, b, at)     tt::cross: dtypes differ: f32 and f64. Cast one?
 #pragma once
 #include "tt/core/tensor.hpp"
@@ -8,7 +8,7 @@ namespace tt::detail {
 [[noreturn]] inline void refuse(const char* op, const char* what, const Tensor& x, SourceLine at) {
   TT_THROW(Error(Text("tt::") << op << ": " << what << ": shape " << x.shape() << "." << at));
 }
-/// Passes where b is undefined.
+/// An undefined b is accepted.
 inline void need_same_dtype(const char* op, const Tensor& a, const Tensor& b, SourceLine at) {
   if (b.defined() && a.dtype() != b.dtype()) TT_THROW(Error(Text("tt::") << op << ": dtypes differ: " << name(a.dtype()) << " and " << name(b.dtype()) << ". Cast one?" << at));
 }

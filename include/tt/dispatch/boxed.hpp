@@ -1,8 +1,8 @@
-// Calls by name, with arguments as values: for interpreters, loaded graphs and tests.
+// Calls of operators by name, with arguments as values: for interpreters, loaded graphs and tests.
 //   tt::call("softmax", {x, 1})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})       tt::call("mse_loss", {x, y}, {{"reduction", "sum"}})
 //   tt::call_results("sort", {x})      values and indices        tt::call("relu_", {x})      in place        tt::call("add", {x, y}, {{"out", z}})
-// With tt::compiled every operator is found; else those that were called before, and all after tt::register_all_ops() of
-// <tt/dispatch/all_ops.hpp>.
+// With tt::compiled every operator is found; else only operators that were called before, and all after tt::register_all_ops()
+// of <tt/dispatch/all_ops.hpp>.
 #pragma once
 #include <bit>
 #include <cstdlib>
@@ -75,10 +75,10 @@ struct NamedValue {
   BoxedValue value;
 };
 
-/// What an operator is given and gives.
+/// The arguments and results of an operator.
 struct OpSchema {
   const char *name, *arguments;
-  int results;  ///< -1: as many as the call gives
+  int results;  ///< -1: the number depends on the call
   /// In PyTorch's schema language: "softmax(Tensor input, int dim) -> Tensor".
   friend Text& operator<<(Text& out, const OpSchema& s) {
     out << s.name << '(' << s.arguments << ") -> ";
@@ -88,15 +88,16 @@ struct OpSchema {
   }
   friend Text& operator<<(Text&& out, const OpSchema& s) { return out << s; }
 };
-/// What calls by name find, in the order of names; without operators of our own, which begin with an underscore. A name that means
-/// several things is there several times.
+/// All operators and functions that calls by name find, in the order of names, without internal ones, whose names begin with an
+/// underscore. An overloaded name is listed several times.
 TT_INLINE std::vector<OpSchema> ops();
 
-/// Calls the operator of this name, as the function of that name does; positional values first, then named ones. What is left
-/// out is what the schema says. Of a name that means several things the first is taken whose schema fits. A name that ends with _ writes
-/// the result into the first Tensor, and a Tensor named "out" is written and returned, or a list of them where there are several results: elementwise ops make no temporary then. Its shape has to be the
-/// result's (nothing is resized, as PyTorch does with a warning), its dtype at least of the result's kind. PyTorch's names with dots are found too: "linalg.inv" is linalg_inv,
-/// "nn.functional.relu" is relu. Throws Error when a value does not fit the schema, or one is missing.
+/// Calls the operator of this name, as the function of that name does; positional values first, then named ones. Arguments that are left
+/// out get the schema's defaults. Of an overloaded name the first overload whose schema fits is called. A name that ends with _ writes the
+/// result into the first Tensor, and a Tensor named "out" (a list of them for several results) is written and returned; elementwise ops
+/// make no temporary then. Its shape has to be the result's (nothing is resized, as PyTorch does with a warning), its dtype at least of the
+/// result's kind. PyTorch's names with dots are found too: "linalg.inv" is linalg_inv, "nn.functional.relu" is relu. Throws Error when a
+/// value does not fit the schema, or one is missing.
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
                    std::initializer_list<NamedValue> named = {}, SourceLine at = here());
 /// The same for an operator of any number of results.
@@ -109,17 +110,17 @@ inline std::vector<Tensor> call_results(const char* name, std::initializer_list<
 
 namespace detail {
 
-/// A function that calls by name find, beside the operators: it calls operators in turn. Of one name there may be several.
+/// A function that calls by name find, beside the operators; it calls operators itself. Several may have one name.
 struct NamedFunction {
   const char *name, *schema;
   int results;
-  /// With a value for each argument of the schema, and one more that is not looked at: in place of the caller's line.
+  /// Takes a value for each argument of the schema, and one more that is not read, in place of the caller's line.
   std::vector<Tensor> (*run)(const BoxedValue* const* value, SourceLine at);
   NamedFunction* behind = nullptr;
 };
 inline NameTable<NamedFunction> named_functions;
 
-/// A boxed value as a function's argument.
+/// Converts a boxed value to a function's parameter type.
 template <class A>
 struct Unboxed {
   static A from(const BoxedValue& v, SourceLine at) {
@@ -156,7 +157,7 @@ struct Unboxed<OptionalOperand> {
     return {v.operand(at), v.is_tensor() ? v.tensor() : Tensor(), true};
   }
 };
-/// One Tensor, a list of them, or a struct of them.
+/// The results of a function as a list: of one Tensor, a list of Tensors, or a struct of them.
 template <class R>
 std::vector<Tensor> as_results(R&& r) {
   using Plain = std::remove_cvref_t<R>;
@@ -174,7 +175,7 @@ constexpr int number_of_results() {
   else if constexpr (std::is_same_v<R, std::vector<Tensor>>) return -1;
   else return count_members<R>();
 }
-/// Of a word: "cpu", "cuda:1", or a name that was registered.
+/// From a word: "cpu", "cuda:1", or the name of a registered device.
 template <>
 struct Unboxed<Device> {
   static Device from(const BoxedValue& v, SourceLine at) {
@@ -195,13 +196,13 @@ NamedFunction named_function(const char* name, const char* schema, R (F::*)(A...
           }};
 }
 TT_INLINE void add_function(const NamedFunction& f);
-/// The name as it is registered: PyTorch's may have dots, or be a second one.
+/// The name as it is registered: PyTorch's may have dots, or be an alias.
 TT_INLINE std::string registered_name(std::string_view name);
 
 }  // namespace detail
 
-/// A further meaning of a name for calls by name: a lambda that takes what the schema says, and the caller's line last. It gives a Tensor, a struct of
-/// Tensors or a vector of them. Its operators are dispatched in turn.
+/// Registers an overload of a name for calls by name: a lambda without state that takes the schema's arguments, then the caller's line, and
+/// returns a Tensor, a struct of Tensors or a vector of them. Operators that it calls are dispatched as usual.
 ///   tt::register_function("halves", "Tensor input, int dim=0", [](const Tensor& x, int dim, SourceLine) { return tt::chunk(x, 2, dim); });
 template <class F>
 void register_function(const char* name, const char* schema, F) {

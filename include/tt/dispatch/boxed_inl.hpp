@@ -17,7 +17,7 @@ TT_INLINE void register_algorithms();
 
 namespace detail {
 
-/// A default is written as in C++: its text to the end, or it is none.
+/// Parses a default, which is written as in C++. False unless all of the text is read.
 template <class T, class Parse>
 bool read_default(std::string_view text, T& value, const Parse& parse) {
   char copy[32] = {};
@@ -47,7 +47,7 @@ inline bool read_default(std::string_view text, IntList& list) {
   return true;
 }
 
-/// What is wrong with a value for an argument of this type, or null. Of an argument with a default an empty list may be given.
+/// Why a value does not fit an argument of this type; null if it fits. An argument with a default takes an empty list too.
 inline const char* wrong_value(std::string_view type, const BoxedValue& v, bool has_default) {
   if (type.ends_with('?'))
     return v.is_none() || (v.is_tensor() && !v.tensor().defined()) ? nullptr : wrong_value(type.substr(0, type.size() - 1), v, has_default);
@@ -74,20 +74,20 @@ inline const char* wrong_value(std::string_view type, const BoxedValue& v, bool 
   }
   return v.is_integer() ? nullptr : "an integer is expected";
 }
-/// Is it a type as "none|mean|sum"?
+/// Is it a type such as "none|mean|sum"?
 inline bool is_choice(std::string_view type) { return type.find('|') != std::string_view::npos && !type.starts_with("Scalar"); }
-/// Which of the words "none|mean|sum" it is.
+/// The index of `word` among words such as "none|mean|sum".
 inline std::int64_t number_of_word(std::string_view words, std::string_view word) {
   for (std::int64_t k = 0;; ++k, words.remove_prefix(words.find('|') + 1))
     if (words.substr(0, words.find('|')) == word) return k;
 }
-/// What a schema's default stands for. Throws Error when it is of another type.
+/// The value of a schema's default. Throws Error when it is of another type.
 inline BoxedValue default_value(const char* op, std::string_view type, std::string_view text) {
   const bool optional = type.ends_with('?');
   if (optional) type.remove_suffix(1);
   if (text == "None" && optional) return None;
   if (type == "bool") {
-    const bool truth = text == "true" || text == "True";  // as in C++, of registered functions; as in PyTorch
+    const bool truth = text == "true" || text == "True";  // as in C++, for registered functions; or as in PyTorch
     if (truth || text == "false" || text == "False") return truth;
   } else if (type == "dtype") {
     for (int d = 0; d < dtype_count; ++d)
@@ -107,12 +107,12 @@ inline BoxedValue default_value(const char* op, std::string_view type, std::stri
   TT_THROW(Error(Text("tt::call: ") << op << ": a default of its schema is of another type."));
 }
 
-/// Where the argument is that a call names, or -1. PyTorch takes further names: the first Tensor of every function is `input`, whatever its documentation says,
-/// and NumPy's names stand for its own.
+/// The index of the argument that a call names, or -1. As in PyTorch there are further names: `input` is always the first Tensor of a
+/// function, even if its documentation names it differently, and NumPy's names are accepted.
 inline int place_of_argument(std::string_view schema, std::string_view called) {
   struct OtherName {
     std::string_view name;
-    int place;                    ///< of the operand, or -1: the one called so
+    int place;                    ///< the operand's index, or -1: the argument named `argument`
     std::string_view argument{};
   };
   static constexpr OtherName others[] = {{"input", 0}, {"x", 0}, {"a", 0}, {"x1", 0}, {"input2", 1}, {"input3", 2}, {"n", 1}, {"x2", -1, "other"}, {"tensor", -1, "other"},
@@ -129,10 +129,10 @@ inline int place_of_argument(std::string_view schema, std::string_view called) {
   return -1;
 }
 
-/// The arguments of a call by name beside a schema: a value for each argument of it, or why they do not fit.
+/// The arguments of a call by name matched with a schema: a value for each argument of the schema, or why they do not fit.
 struct BoxedArguments {
   SmallVec<const BoxedValue*, 12> value;   ///< null: left out
-  SmallVec<int, 12> more;                  ///< further Tensors or integers of a list, behind the first
+  SmallVec<int, 12> more;                  ///< number of further Tensors or integers of a list, after the first
   Text wrong;
 
   BoxedArguments(std::string_view schema, std::span<const BoxedValue> positional, std::span<const NamedValue> named) { match(schema, positional, named); }
@@ -173,9 +173,9 @@ struct BoxedArguments {
   }
 };
 
-/// Puts a value behind the others, as the schema says.
+/// Appends a value to the attributes, in the form of its schema type.
 inline void push_boxed(Attributes& to, std::string_view type, const BoxedValue& v) {
-  if (type.ends_with('?')) {  // whether it is given, and what
+  if (type.ends_with('?')) {  // whether it is given, then the value
     to.push(!v.is_none());
     if (v.is_none()) return to.push(0);
     return push_boxed(to, type.substr(0, type.size() - 1), v);
@@ -186,25 +186,25 @@ inline void push_boxed(Attributes& to, std::string_view type, const BoxedValue& 
   else to.push(v.integer());
 }
 
-/// This integer and so many behind it.
+/// This integer and `more` after it.
 inline IntList integers(const BoxedValue* v, int more) {
   IntList list;
   for (int k = 0; k <= more; ++k) list.push_back(v[k].integer());
   return list;
 }
 
-/// May all operands be numbers? So says PyTorch of arithmetic.
+/// May all operands be numbers? PyTorch allows that for arithmetic.
 inline bool takes_numbers_alone(std::string_view name) {
   for (const std::string_view s : {"add", "sub", "subtract", "mul", "div", "divide", "true_divide", "floor_divide"})
     if (name == s) return true;
   return false;
 }
-/// Where the result of a call by name is to go, and what errors call that.
+/// The Tensor that gets the result of a call by name, and its name in errors.
 struct Destination {
   Tensor target;
   const char* name;
 };
-/// Calls `op`, which has as many results as there is room for. An elementwise one may write its result to `to` itself, and gives that then.
+/// Calls `op`, whose results fit into `result`. An elementwise op may write into `to` directly; then that Tensor is the result.
 TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result, const Destination* to) {
   Attributes attributes;
   if (op.optional > 0) attributes.push(0);  // which of the Tensors are given
@@ -256,7 +256,7 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
     op.front(c);
     return;
   }
-  if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
+  if (op.is_view) {  // kernels of views trust their attributes: recording the call checks them
     Graph g = record_call(op, attributes, Signature(argument.data(), tensors, attributes, SizeSet::everything()));
     g.failure.where = at;
     if (g.failure) TT_THROW(Error(describe(g.failure)));
@@ -269,7 +269,7 @@ inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& 
   return result;
 }
 #if defined(__cpp_exceptions)
-/// Throws an error of what `name` is made of under that name: tt::embedding: index_select: ...
+/// Rethrows an error of an inner op under the name of the op that was called: tt::embedding: index_select: ...
 template <class E>
 [[noreturn]] void throw_under_name(const char* name, const E& e) {
   const std::string_view said = e.what(), own = name;
@@ -311,7 +311,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
     else made.push_back(*v);
     if (is_choice(s.type) && made.back().is_text()) made.back() = number_of_word(s.type.substr(0, s.type.find('?')), made.back().text());
   }
-  made.push_back(none);  // where functions take the caller's line
+  made.push_back(none);  // in place of the caller's line
   for (const BoxedValue& v : made) value.push_back(&v);
   return f.run(value.data(), at);
 }
@@ -319,14 +319,14 @@ TT_INLINE void add_function(const NamedFunction& f) {
   named_functions.add(new NamedFunction(f));
 }
 
-/// In tt::compiled every operator of the library is at hand.
+/// With tt::compiled every operator of the library can be registered.
 inline void register_library() {
 #if defined(TT_COMPILED)
   register_all_ops<void>();
   register_algorithms();
 #endif
 }
-/// f(operator or function) for each meaning of a name, in the order in which they were registered, the operator first, until it says true.
+/// f(operator or function) for each overload of a name, the operator first, then functions in the order of registration, until f returns true.
 template <class F>
 bool each_meaning(const char* name, const F& f) {
   if (const Operator* op = Dispatcher::get().lookup(name); op && f(*op)) return true;
@@ -366,7 +366,7 @@ TT_INLINE std::string registered_name(std::string_view name) {
 inline const char* name_of(const Operator& op) { return op.name(); }
 inline const char* name_of(const NamedFunction& f) { return f.name; }
 
-/// Results of the first meaning that takes these arguments. `to`: see call_boxed.
+/// Results of the first overload that takes these arguments. `to`: see call_boxed.
 inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at,
                                         const Destination* to = nullptr) {
   std::vector<Tensor> result;
@@ -392,7 +392,7 @@ inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedV
     else why << " or (" << meaning.schema << ')';
     return false;
   });
-  if (!done && meanings == 0) (void)Dispatcher::get().find(name);  // says which is most alike
+  if (!done && meanings == 0) (void)Dispatcher::get().find(name);  // throws, and suggests the most similar name
   if (!done) TT_THROW(Error(Text("tt::call: ") << name << ": " << why << "." << at));
   return result;
 }
@@ -414,7 +414,7 @@ TT_INLINE std::vector<OpSchema> ops() {
 }
 
 namespace detail {
-/// The one result of a call, which is written to its destination if it is not there yet.
+/// Writes the one result of a call to its destination, unless the op has written it there.
 inline Tensor write_result(const Destination& to, const std::vector<Tensor>& result, SourceLine at) {
   if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << to.name << ": has " << static_cast<std::int64_t>(result.size()) << " results." << at));
   Tensor target = to.target;

@@ -1,12 +1,13 @@
-// Control flow that hangs on elements: as written in eager code, and one node with graphs as its bodies in a captured function
-// (graph/control.hpp), where a branch or a loop in C++ would end the graph.
+// Control flow that depends on elements: in eager code it runs as written; in a captured function it is one node with graphs as its
+// bodies (graph/control.hpp), where a branch or a loop in C++ would end the graph.
 //   y = tt::cond(x.sum() > 0, [&](const Tensor& t) { return t * w; }, [](const Tensor& t) { return -t; }, x);
 //   State s = tt::while_loop([](const State& s) { return s.error > 1e-3; }, [](const State& s) { return step(s); }, first);
 //   auto [state, ys] = tt::scan([&](const Tensor& h, const Tensor& x) { Tensor n = cell(h, x, w); return std::pair{n, n}; }, h, xs);
-// Bodies may read other Tensors of the function, and change none in place: else the graph ends there, and it runs as it is written. Results are Tensors of
-// their own: an operand that a body gives back, or a view of it, is copied. What they take and give are Tensors, and structs, tuples and lists of them and of numbers that do not change; results
-// of both branches have one type. When a function is captured both branches run, and the body of a loop twice: one that does something else
-// the second time, as it keeps Tensors or numbers in C++ variables, is no graph. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
+// Bodies may read other Tensors of the function, but change none in place: else the graph ends there, and the call runs as written. Results
+// share no memory with operands: an operand that a body returns, or a view of one, is copied. Bodies take and return Tensors, and structs,
+// tuples and lists of Tensors and of numbers that do not change; both branches return one type. While a function is captured both branches
+// run, and the body of a loop twice: a body that does something else the second time, as when it keeps Tensors or numbers in C++ variables,
+// becomes no graph. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
 #pragma once
 #include <tuple>
 #include <utility>
@@ -19,7 +20,7 @@
 
 namespace tt {
 
-/// A Tensor of one element that is looked at, or the first operand of a loop, and the line of the call.
+/// The condition of cond, and the line of the call.
 struct ControlOperand {
   const Tensor& tensor;
   SourceLine at;
@@ -28,7 +29,7 @@ struct ControlOperand {
 
 namespace detail {
 
-/// The Tensors of a value that are defined.
+/// The defined Tensors of a value.
 template <class A>
 std::vector<const Tensor*> leaves_of(const A& a) {
   std::vector<const Tensor*> list;
@@ -37,7 +38,7 @@ std::vector<const Tensor*> leaves_of(const A& a) {
   });
   return list;
 }
-/// A value like `a`, with f(each of those) in place of them.
+/// A copy of `a` with f(t) in place of each defined Tensor t.
 template <class A, class F>
 A with_leaves(A a, const F& f) {
   each_leaf(a, [&](Tensor& t) {
@@ -45,7 +46,7 @@ A with_leaves(A a, const F& f) {
   });
   return a;
 }
-/// Which Tensors of a value are defined, how long its lists are, and its numbers: what a graph cannot change.
+/// Which Tensors of a value are defined, the lengths of its lists, and its numbers: a graph cannot change these.
 template <class A>
 std::vector<std::int64_t> form_of(const A& a) {
   std::vector<std::int64_t> form;
@@ -53,9 +54,9 @@ std::vector<std::int64_t> form_of(const A& a) {
   each_number(a, [&](std::int64_t v, bool) { form.push_back(v); });
   return form;
 }
-/// The graph ends: what was recorded runs, and the call runs as it is written.
+/// Ends the graph: the recorded part runs, then the call runs as written.
 inline void end_graph(const Tensor& recorded, const char* why, SourceLine at) { capture_mode->need(recorded, why, at); }
-/// A body while it is recorded; an error in it is one only if it runs.
+/// Runs a body while it is recorded. An Error in it ends the graph: it counts only if that body really runs.
 template <class F, class... A>
 auto record_body(const Tensor& recorded, SourceLine at, const F& f, const A&... a) {
   try {
@@ -65,7 +66,7 @@ auto record_body(const Tensor& recorded, SourceLine at, const F& f, const A&... 
     throw;
   }
 }
-/// A body that is being recorded; closed without results if it throws.
+/// A body that is being recorded; without results if it throws.
 class RecordedRegion {
  public:
   RecordedRegion() {
@@ -92,27 +93,27 @@ class RecordedRegion {
  private:
   bool closed_ = false;
 };
-/// Does a capture run that makes nodes of control flow? Whatever the operands are: a body may read what is recorded.
+/// Does the running capture record control flow as nodes? The operands do not matter: a body may read other recorded Tensors.
 inline bool records_control() { return capture_mode && capture_mode->records_control(); }
-/// One of them that is.
+/// The first operand that is a recorded value; the first operand if none is.
 inline const Tensor& recorded_one(const std::vector<const Tensor*>& operands) {
   for (const Tensor* t : operands)
     if (t->impl().trace_id >= 0) return *t;
   return *operands[0];
 }
-/// The node of the bodies recorded last.
+/// Makes the node of the bodies that were recorded last.
 inline std::vector<Tensor> call_control(Control kind, const std::vector<const Tensor*>& operands, int carried, int xs, bool reverse, int results, SourceLine at) {
   std::vector<Tensor> r(static_cast<std::size_t>(results));
   capture_mode->control_flow({static_cast<int>(kind), region_count(kind) * times_recorded(kind), operands.data(), static_cast<int>(operands.size()), carried, xs, reverse,
                               r.data(), results, at});
   return r;
 }
-/// The Tensors of a value, replaced by those of a list from `next` on.
+/// A copy of `like` whose defined Tensors are taken from a list, from `next` on.
 template <class A>
 A take_leaves(const A& like, const std::vector<Tensor>& list, std::size_t& next) {
   return with_leaves(like, [&](const Tensor&) { return list[next++]; });
 }
-/// The Tensors of some values that are defined; others have none.
+/// The defined Tensors of some values; values of types without Tensors are skipped.
 template <class... A>
 std::vector<Tensor> operand_tensors(const A&... a) {
   std::vector<Tensor> list;
@@ -123,7 +124,7 @@ std::vector<Tensor> operand_tensors(const A&... a) {
   (add(a), ...);
   return list;
 }
-/// Results as the node of a branch or a loop gives them: those that share memory with an operand, or with one before, are copied.
+/// Results as the node of a branch or a loop gives them: a result that shares memory with an operand or an earlier result is copied.
 template <class R>
 R with_own_memory(R results, std::vector<Tensor> others, SourceLine at) {
   return with_leaves(std::move(results), [&](const Tensor& t) {
@@ -142,7 +143,7 @@ inline bool decide(const Tensor& t, const char* op, SourceLine at) {
 
 }  // namespace detail
 
-/// then(operands...) where the condition holds, else otherwise(operands...): a Tensor of one element, which is true if it is not 0.
+/// then(operands...) if the condition, a Tensor of one element, is not 0, else otherwise(operands...).
 /// In a captured function both are recorded, on the same operands, and one runs; both must give the same dtypes and shapes.
 template <class Then, class Otherwise, class... A>
 auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise, const A&... operands) {
@@ -163,8 +164,8 @@ auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise
   return detail::with_own_memory<R>(detail::decide(c, "cond", condition.at) ? R(then(operands...)) : R(otherwise(operands...)), detail::operand_tensors(operands...), condition.at);
 }
 
-/// body(... body(carried)) for as long as goes_on(carried) is a Tensor of one element that is not 0. What is carried keeps its dtypes and
-/// shapes in a captured function, where the loop is one node if nothing requires a gradient.
+/// body(... body(carried)) for as long as goes_on(carried) is a Tensor of one element that is not 0. In a captured function the carried
+/// value must keep its dtypes and shapes; the loop is one node if nothing requires a gradient.
 template <class Condition, class Body, class C>
 C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine at = here()) {
   static_assert(std::is_convertible_v<std::invoke_result_t<const Body&, const C&>, C>, "tt::while_loop: the body gives what it is given");
@@ -191,10 +192,10 @@ C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine a
 }
 
 struct ScanOptions {
-  bool reverse = false;  ///< from the last row to the first; rows of results lie as those of xs
+  bool reverse = false;  ///< from the last row to the first; row k of a result still belongs to row k of xs
 };
-/// Goes through the rows (along axis 0) of all Tensors of xs: body(carried, row) gives the pair of what is carried on and of values that are
-/// stacked along a new axis 0. Gives the pair of what is carried at last and of those stacks. Differentiable, on every path.
+/// Loops over the rows (along axis 0) of all Tensors of xs: body(carried, row) returns a pair of the next carried value and of values that
+/// are stacked along a new axis 0. Returns the pair of the last carried value and of those stacks. Differentiable, on every path.
 /// Throws Error when lengths differ or there is no row.
 template <class Body, class C, class X>
 auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, SourceLine at = here()) {
@@ -226,7 +227,7 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
     return std::pair<C, Y>(std::move(last), detail::take_leaves(given.second, result, next));
   }
   std::vector<Tensor> first = detail::operand_tensors(carried, xs);
-  std::vector<std::vector<Tensor>> parts;  // of each value its rows
+  std::vector<std::vector<Tensor>> parts;  // for each value, its rows
   Y like{};
   for (std::int64_t step = 0; step < n; ++step) {
     const std::int64_t row = options.reverse ? n - 1 - step : step;

@@ -7,7 +7,7 @@
 
 namespace tt {
 namespace detail {
-/// A number for each channel, in front of so many axes.
+/// Adds a bias, one element for each channel; `axes` axes follow the channels.
 template <class = void>
 Tensor with_bias(const Tensor& r, const Tensor& bias, int axes, SourceLine at) {
   if (!bias.defined()) return r;
@@ -15,7 +15,7 @@ Tensor with_bias(const Tensor& r, const Tensor& bias, int axes, SourceLine at) {
   for (int k = 0; k < axes; ++k) channels.push_back(1);
   return r + bias.reshape(channels, at);
 }
-/// So many zeros behind an axis.
+/// Appends `count` zeros along an axis.
 template <class = void>
 Tensor zeros_behind(const Tensor& x, int axis, std::int64_t count, SourceLine at) {
   IntList behind;
@@ -40,7 +40,7 @@ TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight,
     r = conv2d(x.unsqueeze(2, at), weight.unsqueeze(2, at), bias, Conv2dOptions{{1, s(0)}, {0, p(0)}, {1, d(0)}, static_cast<int>(groups)}, at).squeeze(2, at);
   } else if (axes == 2) {
     r = conv2d(x, weight, bias, Conv2dOptions{{s(0), s(1)}, {p(0), p(1)}, {d(0), d(1)}, static_cast<int>(groups)}, at);
-  } else {  // a sum over the weight's first axis of convolutions of planes
+  } else {  // a sum of 2-d convolutions, over the depth of the weight
     const Tensor deep = p(0) > 0 ? tt::pad(x, {0, 0, 0, 0, p(0), p(0)}, 0, at) : x;
     const std::int64_t kernel = weight.size(2, at), reach = d(0) * (kernel - 1) + 1, n = deep.size(2, at), batch = deep.size(0, at);
     if (n < reach) detail::refuse("conv3d", "the window does not fit", given, at);
@@ -57,8 +57,8 @@ TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight,
   return given.dim() == axes + 1 ? r.squeeze(0, at) : r;
 }
 namespace detail {
-/// A transposed convolution with strides s and K = ceil(k / s) taps of each phase: element s i + a of an axis is the sum of x[i - t] weight[s t + a] over t. Phases with as
-/// many taps are channels of one convolution, so nothing is multiplied by zeros between elements.
+/// A transposed convolution with strides s as s phases of K = ceil(k / s) taps: element s i + a along an axis is the sum over t of
+/// x[i - t] weight[s t + a]. Phases with equally many taps are channels of one convolution, so no zeros are inserted and multiplied.
 class TransposedPhases {
  public:
   TransposedPhases(const Tensor& x, const Tensor& weight, const IntList& stride, std::int64_t groups, SourceLine at) : x_(x), weight_(weight), axes_(weight.dim() - 2), groups_(groups), at_(at) {
@@ -67,7 +67,7 @@ class TransposedPhases {
       taps_.push_back((weight.size(2 + k, at) + stride_.hint(k) - 1) / stride_.hint(k));
     }
   }
-  /// (N, out, s (n + K - 1), ...): from the first element on that something flows into.
+  /// (N, out, s (n + K - 1), ...), from the first element that an input contributes to.
   Tensor run() const {
     IntList order{0, 1}, to{x_.size(0, at_), weight_.size(1, at_) * groups_};
     for (int k = 0; k < axes_; ++k) {
@@ -85,7 +85,8 @@ class TransposedPhases {
   SourceLine at_;
   IntList stride_, taps_;
 
-  /// (N, out, phases of each axis, n + K - 1 of each), where the first axes of `weight` (in, out / groups, phases, taps, ..., k, ...) are split.
+  /// (N, out, the phases of each axis, then n + K - 1 for each axis). The first counts.size() axes of `weight` are split into (phases, taps)
+  /// already: (in, out / groups, phases, taps, ..., k, ...).
   Tensor phases(const Tensor& weight, const IntList& counts) const {
     const int k = counts.size();
     if (k == axes_) return convolved(weight, counts);
@@ -94,7 +95,7 @@ class TransposedPhases {
     TensorList parts;
     for (const auto& [first, count, taps] : {std::array{std::int64_t{0}, more, least + 1}, std::array{more, s - more, least}}) {
       if (count == 0) continue;
-      // weight[s t + a] for t below taps and a from first to first + count: (taps, s) of what is long enough, or the part that is there
+      // weight[s t + a] for t below taps and a from first to first + count: the whole weight if count is s, else a slice for each t
       IntList split, own = counts;
       for (int d = 0; d < weight.dim(); ++d) {
         if (d == axis) split.push_back(taps), split.push_back(count);
@@ -137,7 +138,7 @@ class TransposedPhases {
     return convolution(tt::pad(x_, around, 0, at_), w, {}, {1}, {0}, {1}, groups_, at_).reshape(shape, at_);
   }
 };
-/// `count` elements from `first` on of each last axis; zeros behind the last one.
+/// `count` elements from `first` on along each of the last axes; zeros beyond the end.
 template <class = void>
 Tensor cut_out(Tensor r, const IntList& first, const IntList& count, SourceLine at) {
   for (int k = 0; k < first.size(); ++k) {
@@ -201,7 +202,7 @@ TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tenso
     around.push_back(edge + detail::each_axis(output_padding, k, 0));
   }
   x = tt::pad(x, around, 0, at);
-  // (in, out / groups, ...) to (out, in / groups, ...), each window turned around
+  // (in, out / groups, ...) to (out, in / groups, ...), each window flipped
   IntList flipped, split{groups, weight.size(0, at) / groups, weight.size(1, at)}, to{weight.size(1, at) * groups, weight.size(0, at) / groups};
   for (int k = 0; k < axes; ++k) {
     flipped.push_back(2 + k);

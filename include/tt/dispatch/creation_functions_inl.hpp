@@ -1,11 +1,11 @@
-// Definitions of shape_functions.hpp that make Tensors.
+// Definitions of the functions of shape_functions.hpp that create Tensors: linspace, eye, empty_strided, tril_indices and others.
 #pragma once
 #include "tt/dispatch/shape_functions_inl.hpp"
 
 namespace tt {
 
 namespace detail {
-/// n numbers from start to end, which are cut to integers for a dtype of integers, counted from both ends as in PyTorch; f of each.
+/// f of n numbers from start to end, which are truncated for an integer dtype. Numbers are computed from the nearer end, as in PyTorch.
 template <class F>
 Tensor numbers_between(double start, double end, std::int64_t n, TensorOptions o, SourceLine at, const F& f) {
   if (n < 0) TT_THROW(Error(Text("tt: a number of steps is negative: ") << n << "." << at));
@@ -42,7 +42,7 @@ TT_LAZY_DEFINITION Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, S
 }
 TT_LAZY_DEFINITION Tensor empty_strided(const IntList& size, const IntList& stride, TensorOptions o, SourceLine at) {
   std::int64_t last = 0, way = 0;
-  bool beyond = stride.size() != size.size();  // as_strided says so
+  bool beyond = stride.size() != size.size();  // as_strided throws then
   for (int k = 0; !beyond && k < size.size(); ++k) beyond = __builtin_mul_overflow(size.value(k) - 1, stride.value(k), &way) || __builtin_add_overflow(last, way, &last);
   return as_strided(empty({!beyond && last + 1 > 0 ? last + 1 : 0}, o), size, stride, {}, at);
 }
@@ -63,7 +63,7 @@ TT_LAZY_DEFINITION Tensor empty_permuted(const IntList& size, const IntList& phy
   return empty(laid, o).permute(back, at);
 }
 namespace detail {
-/// columns(i): the first one in row i, and the one behind the last.
+/// columns(i): row i's first column, and the one past its last.
 template <class Columns>
 Tensor triangle_indices(std::int64_t row, std::int64_t col, const Columns& columns, SourceLine at) {
   if (row < 0 || col < 0) TT_THROW(Error(Text("tt::tril_indices, triu_indices: a matrix of ") << row << " rows and " << col << " columns." << at));
@@ -90,7 +90,7 @@ Tensor triangle_indices(std::int64_t row, std::int64_t col, const Columns& colum
   }
   return index_table(places_of, {}).reshape({2, count}, at);
 }
-/// i + offset + more, no further than where no column is.
+/// i + offset + more; INT64_MAX if that overflows.
 inline std::int64_t diagonal_column(std::int64_t i, std::int64_t offset, std::int64_t more) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(i + more, offset, &sum) ? INT64_MAX : sum;

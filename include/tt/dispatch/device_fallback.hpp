@@ -1,5 +1,5 @@
-// What runs on a device that a program brought along (register_device) where it has no kernel by key: its own program, made
-// of the op's graph; else the CPU, if that is wanted. Elements are copied there and results back, and every such call counts.
+// Ops on a registered device (register_device) that has no kernel by key for them: they run the program that the device's maker
+// makes of the op's graph; else, if wanted, on the CPU. Elements are copied there and results back, and such calls are counted.
 //   const tt::Device npu = tt::register_device("npu", &my_api);
 //   tt::set_graph_program_maker(npu.type, my_compiler);   tt::set_cpu_fallback(npu);
 //   for (const tt::CpuFallback& f : tt::cpu_fallbacks(npu)) std::printf("%s %lld\n", f.name, f.calls);
@@ -11,28 +11,28 @@
 
 namespace tt {
 
-/// What ran on the CPU for a device, by the name of the op, or of the last op of a fused graph.
+/// Calls that ran on the CPU for a device, under the name of the op, or of the last op of a fused graph.
 struct CpuFallback {
   const char* name = "";
   long long calls = 0;
 };
 
-/// Ops for which the device has no kernel get a program of its maker's; those for which there is none run on the CPU. With
-/// `on_cpu` false they are Unavailable.
+/// Ops for which the device has no kernel get a program of its maker; ops for which the maker makes none run on the CPU. With
+/// `on_cpu` false the latter throw Unavailable.
 TT_INLINE void set_cpu_fallback(Device device, bool on_cpu = true);
-/// Counted since the program began, in the order in which they first came.
+/// Counted since the program began, in the order of their first calls.
 TT_INLINE std::vector<CpuFallback> cpu_fallbacks(Device device);
-/// How many there were, of all ops.
+/// The number of such calls, of all ops.
 TT_INLINE long long cpu_fallback_calls(Device device);
 
-/// For kernels by key that do not take some calls: what would have run without them.
+/// For kernels by key that do not take some calls: runs the call as if there were no kernel.
 TT_INLINE void run_without_kernel(Call& c);
 
 #if TT_DEFINES(dispatch)
 
 namespace detail {
 
-/// Kept as long as the program runs.
+/// The counts of one device; never destroyed.
 struct FallbackList {
   std::atomic_flag busy;
   std::vector<CpuFallback> list;
@@ -49,7 +49,7 @@ inline void count_fallback(DeviceType t, const char* name) {
   of.list.push_back({KeptText(name).text, 1});
 }
 
-/// From the first element to behind the last one, in elements.
+/// The span from the first element to past the last one, in elements.
 inline std::int64_t stretch(const TensorImpl& t) {
   if (t.numel == 0) return 0;
   std::int64_t last = 0;
@@ -63,7 +63,7 @@ inline void copy_stretch(const TensorImpl& to, const TensorImpl& from, std::int6
   if (!of_target && !of_source) copy_memory(to.data, from.data, bytes);
   else (of_target ? of_target : of_source)->copy(to.data, to.device, from.data, from.device, bytes, false);
 }
-/// A copy on another device whose elements lie as those of `t`: all from the first to the last are copied.
+/// A copy on another device with the strides of `t`: the whole span from the first element to the last is copied.
 inline Tensor lying_alike(const Tensor& t, Device device) {
   const TensorImpl& impl = t.impl();
   const std::int64_t count = stretch(impl);
@@ -73,10 +73,10 @@ inline Tensor lying_alike(const Tensor& t, Device device) {
   else copy.impl().set_strided(impl.shape, impl.stride);
   return copy;
 }
-/// The elements of such a copy to where they came from.
+/// Copies the elements of such a copy back.
 inline void put_back(const Tensor& copy, const Tensor& to) { copy_stretch(to.impl(), copy.impl(), stretch(to.impl())); }
 
-/// A graph for which the device has no program.
+/// Runs a graph for which the device has no program.
 inline void run_graph_on_cpu(const GraphFunction& f, Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) {
   count_fallback(device.type, f.last_op());
   const Graph& g = f.graph();
@@ -101,7 +101,7 @@ inline void run_graph_on_cpu(const GraphFunction& f, Device device, const Tensor
       result[k] = lying_alike(result[k], device);
     }
 }
-/// An op without a graph: its kernel for the CPU.
+/// Runs the CPU kernel of an op without a graph.
 inline void run_op_on_cpu(Call& c, Device device) {
   count_fallback(device.type, c.op->name());
   SmallVec<Tensor, few_arguments> here(c.arguments);
@@ -116,7 +116,7 @@ inline void run_op_on_cpu(Call& c, Device device) {
   for (int k = 0; k < c.op->results; ++k)
     if (c.result[k].defined()) c.result[k] = to_device(c.result[k], device, false, c.at);
 }
-/// Writes dense elements into a Tensor that does not lie dense, on its device.
+/// Writes contiguous elements into a Tensor on a device that is not contiguous.
 inline void write_through_copy(const Tensor& to, const Tensor& from) {
   count_fallback(to.device().type, "copy_");
   const Tensor there = lying_alike(to, Device{}), source = lying_alike(from, Device{});

@@ -1,14 +1,15 @@
-// An op as a function of whole tiles, for calls that need no graph: eager ones, and those that jit/segment_recorder_inl.hpp repeats.
+// An op as a function of whole tiles, for calls that need no graph: eager calls, and those that jit/segment_recorder_inl.hpp repeats.
+//   if (const DirectCall f = direct_call(op, dtype); f.function) f.function(out, operands, n, 0, nullptr);
 #pragma once
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/dispatcher.hpp"
 
 namespace tt::detail {
 
-/// Operands of ops that are called so, at most.
+/// The most operands of an op that is called directly.
 inline constexpr int most_direct = 4;
-/// An op that needs no graph: one primitive or op with a body, on operands of one dtype that lie dense in one shape, or in rows
-/// (direct_call_inl.hpp).
+/// An op that needs no graph: a primitive or an op with a body, on operands of one dtype that are contiguous in one shape, or are
+/// rows (direct_call_inl.hpp).
 struct DirectCall {
   backend::TileFunction function = nullptr;
   DType result = DType::f32;

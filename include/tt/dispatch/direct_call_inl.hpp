@@ -1,4 +1,4 @@
-// Definitions of direct_call.hpp: calls of one op on Tensors that lie dense or in rows, without a graph.
+// Definitions of direct_call.hpp: calls of one op without a graph, on Tensors that are contiguous or whose rows are.
 #pragma once
 #include <algorithm>
 
@@ -15,7 +15,7 @@ static_assert(Storage::room_for(8, 8) >= backend::most_lanes * 8, "tile function
 inline constexpr std::size_t vector_bytes = 128;
 static_assert(vector_bytes >= backend::most_lanes * 8);
 
-/// An element of `width` bytes (1, 4 or 8), n times.
+/// Writes an element of `width` bytes (1, 4 or 8) n times.
 inline void fill_vector(std::byte* to, const std::byte* element, int width, int n) {
   const auto fill = [&]<class T>(T v) {
     std::memcpy(&v, element, sizeof v);
@@ -25,18 +25,18 @@ inline void fill_vector(std::byte* to, const std::byte* element, int width, int 
   else if (width == 4) fill(std::uint32_t{});
   else fill(std::uint64_t{});
 }
-/// May whole steps of n elements from element `begin` of its memory on be read?
+/// May n elements from element `begin` on, rounded up to whole vectors, be read?
 inline bool has_room(const TensorImpl& t, std::int64_t n, std::int64_t begin = 0) {
   const int lanes = backend::tile_kernels().lanes;
   const std::int64_t end = begin + (n + lanes - 1) / lanes * lanes;
   return t.data - static_cast<std::byte*>(t.storage->data) + end * size_of(t.dtype) <= static_cast<std::int64_t>(t.storage->room);
 }
-/// How rows of elements that nothing is summed along are divided among threads.
+/// How rows of elementwise work are divided among threads.
 inline Split divided(std::int64_t rows, std::int64_t columns) {
   if (rows * columns < 2 * work_per_thread) return {};
   return split_kernel({KernelKind::rows, 1, rows, columns, 1, true}, get_num_threads());
 }
-/// Runs the op on elements [begin, end) of dense operands, of which some may be numbers.
+/// Runs the op on elements [begin, end) of contiguous operands; operands of one element are broadcast.
 inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
   backend::TileOperand in[most_direct];
   const int width = size_of(c[0].dtype()), lanes = backend::tile_kernels().lanes;
@@ -56,13 +56,13 @@ inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::
   f.function(out + begin * size_of(f.result), in, end - begin, 0, nullptr);
 }
 
-/// Do two Tensors of one shape lie alike, element by element?
+/// Have two Tensors the same shape, and the same strides?
 inline bool lie_alike(const TensorImpl& a, const TensorImpl& b) {
   if (!(a.shape == b.shape)) return false;
   return (a.contiguous && b.contiguous) || std::memcmp(a.stride, b.stride, sizeof(std::int64_t) * static_cast<std::size_t>(a.shape.rank)) == 0;
 }
-/// May an op that reads these operands element by element write its result to `into`, which is like them? An operand in the same memory must be the very
-/// same elements; and behind the last one, where whole steps write too, there must be none.
+/// May an elementwise op on these operands write its result, of dtype d and with the layout of `like`, to `into`? An operand in the same
+/// memory must have exactly these elements; and the memory must end with the last one, as whole vectors are written.
 inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, const Call& c) {
   const TensorImpl& t = into.impl();
   if (t.dtype != d || t.contiguous != like.contiguous || !lie_alike(t, like) || !has_room(t, t.numel)) return false;
@@ -77,7 +77,7 @@ inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, 
   }
   return true;
 }
-/// Of operands that lie dense in one shape, or are numbers.
+/// Runs the op if its operands are contiguous and of one shape, or of rank 0.
 inline bool try_dense(Call& c) {
   const TensorImpl* big = &c[0].impl();
   for (int k = 1; k < c.arguments; ++k)
@@ -102,15 +102,15 @@ inline bool try_dense(Call& c) {
   return true;
 }
 
-/// A call whose operands lie in rows: the elements of one next to each other, or one for all of it, and the rows as they may be.
+/// A call whose operands are made of rows: a row's elements are consecutive, or one element repeated; rows may lie at any strides.
 struct DirectRows {
   Shape shape;                   // of the result
   std::int64_t rows = 1, columns = 1;
-  int axes = 0;                  // from the outmost to the inmost one
+  int axes = 0;                  // of the rows, the outermost first
   std::int64_t count[max_rank];
   std::int64_t stride[max_rank][most_direct];
   bool repeated[most_direct] = {};
-  bool may_read_beyond = true;   // up to a vector behind each row
+  bool may_read_beyond = true;   // up to a vector past each row
 
   /// False where there are no such rows.
   bool find(const Call& c) {
@@ -143,7 +143,7 @@ struct DirectRows {
       for (int k = 0; k < c.arguments; ++k) stride[axes][k] = broadcast_stride(c[k].impl(), shape, d);
       ++axes;
     }
-    if (std::int64_t all; __builtin_mul_overflow(rows, columns, &all)) return false;  // the plan says that no memory holds so many
+    if (std::int64_t all; __builtin_mul_overflow(rows, columns, &all)) return false;  // the plan reports that no memory holds so many
     for (int k = 0; k < c.arguments; ++k) {
       std::int64_t last = 0;  // where the last row begins
       for (int d = 0; d < axes; ++d) last += (count[d] - 1) * stride[d][k];
@@ -151,7 +151,7 @@ struct DirectRows {
     }
     return true;
   }
-  /// Rows and columns of a range, into a dense result. `is_operand`: which is an operand too.
+  /// Computes the rows and columns of a range, into a contiguous result. `is_operand`: the result is an operand too.
   void run(const DirectCall& f, const Call& c, std::byte* out, bool is_operand, const Range& range) const {
     const int width = size_of(c[0].dtype()), result = size_of(f.result), lanes = backend::tile_kernels().lanes;
     const std::int64_t last_row = range.last(SplitAxis::rows, rows), first = range.first(SplitAxis::cols), n = range.last(SplitAxis::cols, columns) - first,
@@ -166,11 +166,12 @@ struct DirectRows {
       for (int k = 0; k < c.arguments; ++k) from[k] += place[d] * stride[d][k] * width;
     }
     backend::TileOperand in[most_direct];
-    // What is written behind a row is the next one's, and is written after. The last row's rest, if its columns are no whole vectors, goes through a vector beside.
+    // Elements written past the end of a row belong to the next row, which is written later. The rest of the last row, less than a vector,
+    // goes through a buffer.
     const bool may_write_beyond = n == columns && !is_operand && may_read_beyond;
     for (std::int64_t r = range.first(SplitAxis::rows); r < last_row;) {
       std::byte* const to = out + (r * columns + first) * result;
-      backend::TileRows several;  // as many as lie equally far apart
+      backend::TileRows several;  // as many rows as are equally far apart
       if (axes > 0 && n == columns && (rest == 0 || may_write_beyond)) several.count = std::min(count[axes - 1] - place[axes - 1], last_row - r - (rest != 0));
       for (int k = 0; k < c.arguments; ++k) {
         several.apart[k] = axes > 0 ? stride[axes - 1][k] * width : 0;
@@ -206,7 +207,7 @@ struct DirectRows {
     }
   }
 };
-/// A row costs about as much as so many elements: shorter ones go through a plan, several at a time.
+/// The overhead of a row is about the cost of so many elements: shorter rows go through a plan, several at a time.
 inline constexpr std::int64_t least_columns = 32;
 inline bool try_rows(Call& c) {
   DirectRows d;
@@ -223,13 +224,13 @@ inline bool try_rows(Call& c) {
   in_parts(split.parts, [&](int part) { d.run(f, c, to, is_operand, split.part(part)); });
   return true;
 }
-/// A view laid out dense: rows that lie together are copied as they are, of rows of a few elements that lie apart one column after the other. What is
-/// left, as transposed matrices, goes through a plan, square by square.
+/// Makes a view contiguous: rows of consecutive elements are copied whole, rows of a few elements with a stride column by column. Other
+/// views, such as transposed matrices, go through a plan, square by square.
 inline bool try_copy(Call& c) {
   constexpr std::int64_t least_bytes = 64, few = 8;
   const TensorImpl& t = c[0].impl();
   if (t.contiguous || !t.storage || t.numel == 0) return false;
-  std::int64_t count[max_rank], stride[max_rank];  // from the inmost axis out, those that go on where the one before ends as one
+  std::int64_t count[max_rank], stride[max_rank];  // from the innermost axis out; an axis that continues the previous one is merged with it
   int axes = 0;
   for (int k = t.shape.rank - 1; k >= 0; --k) {
     if (t.shape.code[k] == 1) continue;
@@ -262,7 +263,7 @@ inline bool try_copy(Call& c) {
   });
   return true;
 }
-/// Without a graph, where the op and its operands allow it.
+/// Runs the call without a graph, if the op and its operands allow that.
 inline bool try_direct(Call& c) {
   if (c.op->lays_out) return try_copy(c);
   if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > most_direct) return false;

@@ -1,7 +1,7 @@
-// The dispatcher: a table of operators, each with a kernel for every dispatch key. A call looks at
-// the keys of its arguments and of the thread, takes the highest for which there is a kernel, and
-// runs it; that kernel may call the next one below (redispatch). Kernels, operators and whole
-// backends may be registered from outside:
+// The dispatcher: a table of operators, each with a kernel for every dispatch key. A call takes the
+// keys of its arguments and of the thread, and runs the kernel of the highest key that has one; that
+// kernel may call the next one below (redispatch). Kernels, operators and whole backends may be
+// registered from outside:
 //   tt::Operator& op = tt::Dispatcher::get().find("silu");
 //   op.set_kernel(tt::DispatchKey::private_use1, my_silu);
 #pragma once
@@ -18,14 +18,14 @@
 
 namespace tt {
 
-/// Calls of so many Tensors, and so many results, need no memory of their own.
+/// Calls with up to this many Tensors and results allocate no memory.
 inline constexpr int few_arguments = 8, few_results = 16;
 
-/// The arguments of a call that are not Tensors, in the order of the operator's schema. Numbers of
-/// floating kind are kept as their bits.
+/// The arguments of a call that are not Tensors, in the order of the operator's schema. Floating
+/// numbers are kept as their bits.
 struct Attributes {
   SmallVec<std::int64_t, 12> value;
-  Vec<Extent> expression;  ///< of those values that are sizes of a capture's; the others' are 0, or behind its end
+  Vec<Extent> expression;  ///< of values that are symbolic sizes of a capture; 0, or past the end, for others
   int size() const { return value.size(); }
   template <std::integral T>
   void push(T v) { value.push_back(static_cast<std::int64_t>(v)); }
@@ -43,16 +43,16 @@ struct Attributes {
     while (expression.size() <= at) expression.push_back(0);
     expression[at] = e;
   }
-  mutable BitSet heeded;  ///< values that the op records as expressions, as it asked for them so
+  mutable BitSet heeded;  ///< values that the op has read by extent(), so that it records their expressions
   bool is_expression(int at) const { return at < expression.size() && !expression[at].is_constant(); }
-  /// What is recorded of a value that is a size. (Numbers that no size can be are no codes of expressions.)
+  /// A value that is a size, as it is recorded. (Clamped, as codes of expressions are numbers that no size can be.)
   Extent extent(int at) const {
     constexpr std::int64_t most = std::int64_t{1} << 60;
     heeded.set(at);
     if (is_expression(at)) return expression[at];
     return value[at] > most ? most : value[at] < -most ? -most : value[at];
   }
-  /// Of a list.
+  /// The extents of a list.
   Shape extents(int at) const {
     Shape s;
     for (int k = 0; k < value[at]; ++k) s.push_back(extent(at + 1 + k));
@@ -73,7 +73,7 @@ class Operator;
 
 namespace detail {
 
-/// Letters inserted, left out or changed between two words (Levenshtein).
+/// The number of letters inserted, left out or changed between two words (Levenshtein).
 inline int edit_distance(const char* a, const char* b) {
   const int n = static_cast<int>(std::strlen(b));
   Vec<int> row(n + 1, 0);
@@ -92,12 +92,12 @@ inline int edit_distance(const char* a, const char* b) {
   return row[n];
 }
 
-/// The arguments of an operator's schema, one after the other, in PyTorch's schema language; a Scalar is a number or a Tensor, a number is never a Tensor:
+/// Reads the arguments of an operator's schema in turn, in PyTorch's schema language; a Scalar is a number or a Tensor, a number is never a Tensor:
 /// "Tensor input, Scalar alpha=1, Tensor? weight=None, int[2] stride=1, int[] dim=[], float eps=1e-05, bool keepdim=False".
 struct SchemaReader {
   std::string_view rest;
   std::string_view type{}, name{};
-  std::string_view left_out{};  ///< what is taken where it is not given; empty: it must be
+  std::string_view left_out{};  ///< the default; empty: the argument must be given
   bool is_operand() const { return type.starts_with("Tensor") || type == "Scalar" || type == "number"; }
   bool next() {
     while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',')) rest.remove_prefix(1);
@@ -114,7 +114,7 @@ struct SchemaReader {
     return true;
   }
 };
-/// What an operand is called there; of a list, and of no schema, its number.
+/// The name of an operand in a schema; its number if it is in a list, or the schema does not name it.
 inline Text operand_name(const char* schema, int number) {
   SchemaReader r{schema};
   for (int k = 0; r.next();) {
@@ -127,7 +127,7 @@ inline Text operand_name(const char* schema, int number) {
   }
   return Text() << number;
 }
-/// The schema of an op of so many Tensors, called input, other and so on, and of what follows them.
+/// The schema of an op of `tensors` Tensors, named input, other, argument2 ..., followed by the arguments of `rest`.
 inline const char* schema_of(int tensors, std::string_view rest) {
   Text t;
   for (int k = 0; k < tensors; ++k) {
@@ -150,37 +150,37 @@ struct Call {
   const Attributes* attributes = &no_attributes;
   Tensor* result = nullptr;
   SourceLine at{};
-  KeySet keys{};  ///< that are left for this kernel and those below it
-  const Tensor* into = nullptr;  ///< of an op in place or with `out`: a kernel may write its result there, and give this Tensor as the result
+  KeySet keys{};  ///< left for this kernel and those below it
+  const Tensor* into = nullptr;  ///< of an op in place or with `out`: a kernel may write its result there, and return this Tensor as the result
 
   const Tensor& operator[](int i) const { return *argument[i]; }
-  /// Tensor number k of the schema; null where it was left out.
+  /// Tensor number k of the schema; null if it was left out.
   inline const Tensor* optional(int k) const;
   const Attributes& attrs() const { return *attributes; }
 };
 
 using OpKernel = void (*)(Call&, void* context);
 
-/// A step of backward through an operator without a graph. Of floating arguments and results there are dtypes and
-/// shapes only (Meta Tensors), unless the op has `static constexpr bool keeps_values = true`; those of integers and bool are as they were: they say where
-/// elements went.
+/// A step of backward through an operator without a graph. Floating arguments and results are Meta Tensors (dtypes and
+/// shapes only), unless the op has `static constexpr bool keeps_values = true`; integer and bool ones keep their elements, which say
+/// where elements went.
 struct DerivativeStep {
   const Operator* op = nullptr;
   const Attributes* attributes = &no_attributes;
   const Tensor *argument = nullptr, *result = nullptr;
   int arguments = 0;
-  const Tensor* gradient = nullptr;  ///< those of the results; undefined: zero
-  Tensor* out = nullptr;             ///< those of the arguments; undefined: nothing flows
+  const Tensor* gradient = nullptr;  ///< of the results; undefined: zero
+  Tensor* out = nullptr;             ///< gradients of the arguments; undefined: none
   SourceLine at{};                   ///< of the call
-  int only = -1;                     ///< of a variadic op: the one argument whose gradient is asked for, which is out[0]; of all of them shapes are known
+  int only = -1;                     ///< of a variadic op: the one argument whose gradient is wanted, in out[0]; shapes of all are known
 };
-/// Calls ops: so it has a derivative in turn.
+/// Calls ops, so it can be differentiated itself.
 using OpDerivative = void (*)(const DerivativeStep&);
 
-/// How an operator's Tensors come into a graph: the node of each argument in, of each result out.
+/// Records an operator in a graph: gets the nodes of the arguments, and sets the nodes of the results.
 using RecordFunction = void (*)(Graph&, const Operator&, std::span<const int> arguments, const Attributes&, int* results);
 
-/// What the C++ function of an operator's name does, with the call's arguments: it may look at them first.
+/// The C++ function of an operator's name, on the arguments of a call: it may check them before the kernel runs.
 using OpFront = void (*)(Call&);
 
 class Operator {
@@ -190,19 +190,19 @@ class Operator {
 
   const char* name() const { return name_; }
   int arguments = 1, results = 1;
-  int optional = 0;                  ///< so many of the arguments may be left out, the last ones: the first attribute is the set of those given
+  int optional = 0;                  ///< number of arguments, the last ones, that may be left out: the first attribute is then the set of those given
   bool variadic = false;             ///< takes any number of Tensors, at least one
   const char* schema = "Tensor input";  ///< see detail::SchemaReader
   RecordFunction record = nullptr;        ///< null: cannot be part of a graph
   RecordFunction record_named = nullptr;  ///< of an op with options: as one node, see graph/decompose.hpp
   OpDerivative derivative = nullptr;      ///< of an op without a graph
-  OpFront front = nullptr;                ///< what a call by name runs; null: the kernel, as nothing comes before that
+  OpFront front = nullptr;                ///< run by calls by name; null: they run the kernel directly
   bool keeps_values = false;         ///< its derivative reads elements of floating arguments and results, so the tape keeps them
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
   bool cuts_history = false;         ///< its result has no gradient
-  bool elementwise = false;          ///< each element of its results is made of those of its operands, broadcast, in that place
+  bool elementwise = false;          ///< an element of a result depends on the elements of the broadcast operands at the same index
   bool lays_out = false;             ///< its result has the elements of argument 0, contiguous
-  Op primitive = Op::input;          ///< of a plain primitive: which one
+  Op primitive = Op::input;          ///< the primitive, if it is one
   const OpDef* body = nullptr;       ///< of an op with a body
   const OpDef* external = nullptr;   ///< of an op with a kernel that can be a node of a graph
 
@@ -211,7 +211,7 @@ class Operator {
     void* context = nullptr;
     bool fall_through = false;
   };
-  /// What it is given, in PyTorch's schema language. The text is kept by the caller.
+  /// Sets the arguments, in PyTorch's schema language. The caller keeps the text alive.
   void set_schema(const char* text) {
     schema = text;
     arguments = optional = 0;
@@ -221,9 +221,9 @@ class Operator {
       variadic = variadic || s.type == "Tensor[]";
     }
   }
-  /// The kernel for a key; replaces what was there.
+  /// Sets the kernel for a key, in place of an earlier one.
   void set_kernel(DispatchKey k, OpKernel kernel, void* context = nullptr) { set(slot_for(k), kernel, context); }
-  /// The kernel of every backend, those that are registered later too, but where one has its own.
+  /// Sets the kernel of every backend: of the named ones, and of registered ones (now or later) that have no kernel of their own.
   void set_backend_kernel(OpKernel kernel, void* context = nullptr) {
     for (int k = 0; k < named_devices; ++k) set(slot_[k], kernel, context);
     set(every_device_, kernel, context);
@@ -240,22 +240,22 @@ class Operator {
     }
     return every_device_;
   }
-  /// What it was made from: the address of an op's definition, or of a function.
+  /// The address of the op definition, or of the function, that it was made from.
   const void* definition() const { return definition_; }
-  /// What autograd found out about an op: which arguments of these dtypes, and which results, its derivative reads where those in `required` have gradients.
+  /// Cached by autograd: the arguments (of these dtypes) and results that the derivative reads if the arguments in `required` have gradients.
   struct ReadArguments {
     SmallVec<DType, 4> dtype;
     BitSet required, read, results;
-    const ReadArguments* next = nullptr;  ///< found out before
+    const ReadArguments* next = nullptr;  ///< an earlier entry
   };
   mutable std::atomic<const ReadArguments*> read_arguments{nullptr};
 
  private:
   const char* name_;
   const void* definition_;
-  Slot slot_[named_devices + dispatch_key_count - most_devices];  ///< of named devices, and of what wraps around them
-  Slot every_device_;                                             ///< of registered ones that have no kernel of their own
-  std::atomic<Slot*> devices_{nullptr};                           ///< of each of these, once one has; kept for good, as operators are
+  Slot slot_[named_devices + dispatch_key_count - most_devices];  ///< of named devices, then of the keys above all devices
+  Slot every_device_;                                             ///< of registered devices that have no kernel of their own
+  std::atomic<Slot*> devices_{nullptr};                           ///< of each registered device, once one has a kernel; never freed, as operators
 
   Slot& slot_for(DispatchKey k) {
     const int i = static_cast<int>(k);
@@ -291,11 +291,11 @@ inline const Tensor* Call::optional(int k) const {
   return argument[place];
 }
 
-/// The thread's changes to every key set: what is added, and what is left out.
+/// This thread's changes to every key set: keys added, and keys left out.
 struct DispatchState {
   KeySet include, exclude;
   bool grad_enabled = true, inference = false;
-  std::uint64_t capture = 0;  ///< the number of the capture that runs
+  std::uint64_t capture = 0;  ///< the number of the running capture
   detail::InPlace* in_place = nullptr;  ///< the method whose elementwise op comes next
   static DispatchState& of_this_thread() {
     thread_local DispatchState state;
@@ -329,12 +329,12 @@ class ExcludeKeys {
 
 namespace detail {
 
-/// Is this on the host, and is what is done with it neither recorded nor differentiated nor batched? Then its elements may be looked at.
+/// Is this on the host, and are ops on it neither recorded nor differentiated nor batched? Then its elements may be read.
 inline bool is_plain(const Tensor& x) {
   return !capture_mode && x.keys() == KeySet(DispatchKey::cpu) && DispatchState::of_this_thread().include.empty();
 }
 
-/// What is computed while it lives is computed at once, though a capture runs.
+/// While it lives ops are computed at once, though a capture runs.
 class PauseCapture {
  public:
   PauseCapture() : mode_(capture_mode), include_(DispatchState::of_this_thread().include) {
@@ -351,7 +351,7 @@ class PauseCapture {
   CaptureMode* mode_;
   KeySet include_;
 };
-/// Notes that a Tensor was made by the capture that runs, from nothing that it was not given.
+/// Marks a Tensor as made in the running capture, from no Tensor outside it.
 inline void stamp(const Tensor& t) { t.impl().capture = DispatchState::of_this_thread().capture; }
 
 }  // namespace detail
@@ -363,7 +363,7 @@ class Dispatcher {
     return *dispatcher;
   }
 
-  /// The operator of this name; throws Error, which names the one most alike, if there is none.
+  /// The operator of this name; throws Error, which suggests the most similar name, if there is none.
   Operator& find(const char* name) {
     if (Operator* op = lookup(name)) return *op;
     const char* alike = nullptr;
@@ -383,8 +383,8 @@ class Dispatcher {
     Node* n = nodes_.first(name);
     return n ? &n->op : nullptr;
   }
-  /// The operator of this name, new if it is not there yet: fill(op) says what it is, before anyone else
-  /// sees it. Stays where it is for ever. Throws Error when another definition has the name.
+  /// The operator of this name, made if there is none: fill(op) sets it up before other threads see it. Its
+  /// address never changes. Throws Error when another definition has the name.
   template <class Fill>
   Operator& define(const char* name, const void* definition, const Fill& fill) {
     const detail::FlagLock lock(busy_);
@@ -399,11 +399,11 @@ class Dispatcher {
       TT_THROW(Error(Text("tt: two ops are called '") << name << "'. Rename one of them."));
     return *op;
   }
-  /// An operator without anything yet; the one that is there, if it was made so.
+  /// An operator without schema and kernels; the existing one, if it was defined in this way too.
   Operator& define(const char* name) {
     return define(name, nullptr, [](Operator&) {});
   }
-  /// What runs for a key where the operator has no kernel of its own.
+  /// Sets the kernel for a key of operators that have none of their own for it.
   void set_fallback(DispatchKey k, OpKernel kernel, void* context = nullptr) {
     fallback_[static_cast<int>(k)].context = context;
     fallback_[static_cast<int>(k)].kernel.store(kernel, std::memory_order_release);
@@ -421,7 +421,7 @@ class Dispatcher {
     c.keys = keys.without(state.exclude);
     redispatch(c);
   }
-  /// Runs the kernel of the highest key that is left in `c.keys`.
+  /// Runs the kernel of the highest key left in `c.keys`.
   void redispatch(Call& c) {
     for (KeySet k = c.keys; !k.empty();) {
       const DispatchKey key = k.highest();
@@ -474,7 +474,7 @@ class Dispatcher {
     thread_local std::int64_t count = 0;
     return count;
   }
-  /// Single elements may come from anywhere; everything else from one device.
+  /// Tensors of rank 0 may be on any device; all others must be on one.
   TT_NOINLINE static void check_devices(const Call& c) {
     const Tensor* first = nullptr;
     for (int i = 0; i < c.arguments; ++i) {

@@ -1,4 +1,4 @@
-// Definitions of dropout_functions.hpp, and their names.
+// Definitions of dropout_functions.hpp, and their registration for calls by name.
 #pragma once
 #include <cmath>
 
@@ -8,12 +8,12 @@
 namespace tt {
 
 namespace detail {
-/// Is anything left out?
+/// Is anything dropped? Throws Error if p is not from 0 to 1.
 inline bool drops(const char* op, double p, bool training, SourceLine at) {
   if (!(p >= 0 && p <= 1)) TT_THROW(Error(Text("tt::") << op << ": p is not from 0 to 1." << at));
   return training && p > 0;
 }
-/// Sizes of a mask of channels: 1 behind the first two axes.
+/// The sizes of a mask for whole channels: 1 after the first two axes.
 template <class = void>
 IntList channels_of(const Tensor& x, SourceLine at) {
   IntList channels;

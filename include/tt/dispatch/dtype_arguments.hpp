@@ -1,4 +1,5 @@
-// A dtype as an argument of its own, where PyTorch's functions take one: the dtype of what a factory makes; the one that a reduction's operand is converted to first.
+// Overloads with a dtype as an argument of its own, as in PyTorch: the dtype of the Tensor that a factory makes, or the dtype that the
+// operand of a reduction is converted to first.
 //   tt::linspace(0, 1, 5, tt::DType::f64)   tt::ones_like(x, tt::DType::i64)   tt::sum(x, {0}, false, tt::DType::f64)   x.softmax(-1, tt::DType::f32)
 #pragma once
 #include "tt/dispatch/second_names.hpp"
@@ -46,7 +47,7 @@ template <std::same_as<DType> D> Tensor randn(const IntList& shape, Generator& g
 template <std::same_as<DType> D> Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g, D dtype, SourceLine at = here()) { return randint(low, high, shape, g, TensorOptions{.dtype = dtype}, at); }
 template <std::same_as<DType> D> Tensor randint(std::int64_t high, const IntList& shape, Generator& g, D dtype, SourceLine at = here()) { return randint(0, high, shape, g, dtype, at); }
 template <std::same_as<DType> D> Tensor normal(double mean, double std, const IntList& shape, Generator& g, D dtype, SourceLine at = here()) { return normal(mean, std, shape, g, TensorOptions{.dtype = dtype}, at); }
-/// Between elements of Tensors without axes.
+/// With Tensors of rank 0 as ends.
 template <class A, class B, class O = TensorOptions>
   requires(detail::IsTensor<A> || detail::IsTensor<B>)
 Tensor linspace(const A& start, const B& end, std::int64_t steps, const O& o = {}, SourceLine at = here()) { return linspace(detail::end_of(start, at), detail::end_of(end, at), steps, o, at); }
@@ -60,7 +61,7 @@ Tensor arange(A start, B end, const TensorOptions& o, SourceLine at = here()) {
   else return arange(static_cast<double>(start), static_cast<double>(end), 1.0, o, at);
 }
 
-// ---- like another Tensor, but for the dtype
+// ---- like another Tensor, except for the dtype
 template <class V, std::same_as<DType> D>
   requires std::is_arithmetic_v<V>
 Tensor full_like(const Tensor& x, V value, D dtype, SourceLine at = here()) { return full(x.shape(at), value, detail::on_device(dtype, x.device()), at); }
@@ -77,7 +78,8 @@ template <std::same_as<DType> D> Tensor randint_like(const Tensor& x, std::int64
 template <class = void> Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, Generator& g, SourceLine at = here()) { return randint(low, high, x.shape(at), g, detail::on_device(x.dtype(), x.device()), at); }
 template <class = void> Tensor randint_like(const Tensor& x, std::int64_t high, Generator& g, SourceLine at = here()) { return randint_like(x, 0, high, g, at); }
 
-// ---- like another Tensor, but as options say, such as y.options(): not what stands in braces alone, which would set the dtype to f32 without saying so. On the device of x, unless they name one.
+// ---- like another Tensor, but with the dtype of options, such as y.options(), and on their device if they name one, else that of x. Options
+// in mere braces are not accepted: they would silently set the dtype to f32.
 namespace detail {
 inline TensorOptions beside(const Tensor& x, TensorOptions o) {
   if (!o.device.is_given()) o.device = decltype(TensorOptions::device)::of(x.device());

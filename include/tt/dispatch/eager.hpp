@@ -1,4 +1,4 @@
-// Eager ops: the same functions on Tensors. Each call goes through the dispatcher; the kernel for
+// Eager ops: the library's functions on Tensors. Each call goes through the dispatcher; the kernel for
 // every backend that tt knows is made from the op's one definition, recorded as a graph of its own.
 //   tt::Tensor y = tt::silu(x) + tt::softmax(z, 1);
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace tt {
 
-/// Whose instructions ops on Tensors run on the CPU, as "AVX2 with FMA": those that the program is built for, or, with
-/// tt::compiled, the best that the processor has. The environment's TT_CPU_CAPABILITY (default, avx2, avx512) bounds it.
+/// The instruction set of ops on Tensors on the CPU, such as "AVX2 with FMA": the one that the program is built for, or, with
+/// tt::compiled, the best of the processor. The environment variable TT_CPU_CAPABILITY (default, avx2, avx512) bounds it.
 TT_INLINE const char* get_cpu_capability();
 
 namespace detail {
 
-/// When the first op is called, so that a program without Tensors holds nothing of this.
+/// Called by the first op, so that a program without Tensors contains no kernels.
 TT_INLINE void register_kernels();
 
 // ---- from definitions to operators
@@ -29,7 +29,7 @@ TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int>
 
 // ---- calls
 
-/// PyTorch's result dtype: what has axes decides within its category, then single elements, then numbers.
+/// PyTorch's result dtype: Tensors with axes decide within their category, then Tensors of rank 0, then numbers.
 TT_INLINE DType result_dtype(const Tensor* const* t, int count);
 
 Tensor convert(const Tensor& t, DType to, SourceLine at);
@@ -42,27 +42,27 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
 TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
                                   SourceLine at, Tensor* result);
 
-/// Throws Error when a dtype does not hold the whole part of a number, as PyTorch does; NaN is none.
+/// Throws Error when a dtype cannot hold the integer part of a number (NaN has none), as PyTorch does.
 inline void need_in_range(DType dtype, double value, const char* op, SourceLine at) {
   if (holds(dtype, value)) return;
   const std::int64_t shown = holds(DType::i64, value) ? static_cast<std::int64_t>(value) : value < 0 ? INT64_MIN : INT64_MAX;
   TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = op, .dtype = dtype, .number = shown, .where = at})));
 }
 
-/// A number that the dtype holds, as an element: a negative one of an unsigned dtype wraps, for which C++ has no conversion from floats.
+/// A number that the dtype holds, as an element. A negative number wraps in an unsigned dtype, for which C++ has no conversion from floats.
 template <class T>
 T number_as(double value) {
   if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) return static_cast<T>(static_cast<std::int64_t>(value));
   else return static_cast<T>(value);
 }
-/// An operand of an elementwise op: a Tensor, or a number that gets its dtype beside the Tensors.
+/// An operand of an elementwise op: a Tensor, or a number, whose dtype depends on the Tensors beside it.
 struct TensorOperand {
   const Tensor* tensor = nullptr;
   double real = 0;
   std::int64_t integer = 0;
   DType literal = DType::f64;
-  bool fits = true;  ///< a whole number fits an i64
-  Extent expression = 0;  ///< of a size of a captured function
+  bool fits = true;  ///< false: an integer beyond i64
+  Extent expression = 0;  ///< of a symbolic size of a captured function
   SourceLine where;
 
   TensorOperand() = default;
@@ -77,7 +77,7 @@ struct TensorOperand {
         literal(std::is_same_v<A, bool> ? DType::boolean : std::is_floating_point_v<A> ? DType::f64 : DType::i64),
         fits(!std::is_unsigned_v<A> || integer >= 0),
         where(at) {}
-  /// A Tensor of the dtype that the number has beside others; throws Error when that cannot hold it.
+  /// The number as a Tensor, of its dtype beside operands of dtype `beside`; throws Error when that dtype cannot hold it.
   Tensor number(DType beside) const {
     const DType d = promote_literal(beside, literal);
     const bool as_real = is_floating(literal) || (is_floating(d) && !fits);
@@ -93,7 +93,8 @@ struct TensorOperand {
   }
   /// The Tensor, or the number beside `x`.
   Tensor beside(const Tensor& x) const { return tensor ? *tensor : number(x.dtype()); }
-  /// In the place of a Tensor among others, of which those that are floating have this dtype together (boolean: none is). Integers, which may be indices or seeds, stay integers.
+  /// The number in place of a Tensor argument. `floating`: the common dtype of the floating Tensors (boolean: there are none). Integers, which
+  /// may be indices or seeds, stay integers.
   Tensor number_among(DType floating) const { return number(is_floating(literal) ? floating : DType::boolean); }
 };
 /// torch.result_type of two Tensors.
@@ -101,13 +102,13 @@ inline DType dtype_together(const Tensor& x, const Tensor& y) {
   const Tensor* const both[] = {&x, &y};
   return result_dtype(both, 2);
 }
-/// The floating dtype that Tensors have together: `so_far` (boolean: none yet), and that of a further one.
+/// The common dtype of the floating Tensors: of `so_far` (boolean: none yet) and of a further Tensor.
 inline DType floating_with(DType so_far, const Tensor& t) {
   if (!t.defined() || !is_floating(t.dtype())) return so_far;
   return so_far == DType::boolean ? t.dtype() : promote(so_far, t.dtype());
 }
 
-/// An elementwise call: numbers become Tensors, and single elements take the dtype of what has axes.
+/// An elementwise call: numbers become Tensors, and Tensors of rank 0 take the dtype of those with axes.
 /// `into`: see Call.
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at, const Tensor* into = nullptr);
@@ -122,15 +123,16 @@ inline constexpr bool uses_library = true;
 #else
 inline constexpr bool uses_library = false;
 #endif
-/// An operator that tt::compiled has: files that link it compile no definition of one, and a program has those that it calls. Their entries are functions of
-/// their own (`Linked`): of functions with one name the linker keeps one, and that of the library has to define the operator. Used: the library, which calls them
-/// too, would have them inlined, and nothing left to link.
+/// An operator that is defined in tt::compiled: files that link it compile no definition, and a program contains only operators that it
+/// calls. The template parameter `Linked` of operator_entry keeps both kinds of entries apart: of functions with one name the linker keeps
+/// one, and that of the library has to define the operator. gnu::used: else the library, which calls these functions too, would inline them
+/// and leave none to link.
 template <class F>
 [[gnu::used, gnu::cold]] Operator& library_operator();
 template <Op K>
 [[gnu::used, gnu::cold]] Operator& library_operator();
 
-/// The Tensors of a call that are given, as a set.
+/// The set of the Tensors that a call gives; -1: all.
 inline std::int64_t given_of(const Operator& op, const Attributes& a) { return op.optional > 0 ? a.value[0] : -1; }
 template <class F>
 [[gnu::cold]] void record_structured_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
@@ -148,9 +150,9 @@ void structured_front(Call& c) {
   call_operator_into(*c.op, checked.data(), c.arguments, c.attrs(), c.at, c.result);
 }
 
-/// A result that is a view of what a kernel made for itself is no view to anybody else: changes in place would look for the history of its base.
+/// Makes a result that is a view of a temporary of its kernel no view: else a change in place would look for the history of its base.
 TT_INLINE void leave_hidden_base(Call& c, int result);
-/// Of an op with a body: what it runs on the host in place of the body's program, and its derivative; see dispatch/join_ops.hpp.
+/// For an op with a body: the kernel on the host in place of the body's program, and its derivative; see dispatch/join_ops.hpp.
 template <class F>
 struct HostKernel;
 template <class F>
@@ -167,7 +169,7 @@ void own_kernel(Call& c, void*) {
   for (int k = 0; k < c.op->results; ++k)
     if (c.result[k].defined() && c.result[k].impl().base) leave_hidden_base(c, k);
 }
-/// On Meta Tensors: one element from the host beside them is one too, so a kernel may look at any operand to see that there are no elements.
+/// Runs a kernel on Meta Tensors. A rank-0 operand on the host is replaced by a Meta one, so any operand shows that there are no elements.
 TT_INLINE void call_on_meta(const Call& c, OpKernel kernel);
 template <class F>
 void own_meta_kernel(Call& c, void*) { call_on_meta(c, &own_kernel<F>); }
@@ -225,7 +227,7 @@ template <class F>
     return Dispatcher::get().define(F::info.name, &op_def<F>, fill);
   }
 }
-/// The operator of this name that is recorded so.
+/// Defines the operator of this name that is recorded by `record`.
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
                                  Op primitive = Op::input) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
@@ -262,8 +264,8 @@ const Operator& external_operator() { return operator_entry<F>(); }
 template <class F>
 bool has_own_host_kernel() { return operator_entry<F>().slot(DispatchKey::cpu).kernel.load(std::memory_order_acquire) == &own_kernel<F>; }
 
-/// How a function of functional/tensor_ops.hpp is called on Tensors; those that take template arguments
-/// say it themselves (call), here or in dispatch/views.hpp.
+/// Calls a function object of the library on Tensors: by its own call(); for those with template arguments
+/// there are specialisations, here and in dispatch/views.hpp.
 template <class Fn>
 struct TensorFunction {
   template <class... A>
@@ -278,7 +280,7 @@ Tensor as_tensor(A value, DType floating) { return TensorOperand(value, {}).numb
 }  // namespace detail
 
 namespace detail {
-/// What an op over graphs gives: a Tensor, or several. It is named, not deduced, so that a function that nobody calls compiles no operator.
+/// The result type of an op over graphs: one Tensor, or an array. Named, not deduced, so that a function that is never called compiles no operator.
 template <class F>
 using ResultsOf = std::conditional_t<(count_results<F>() > 1), std::array<Tensor, static_cast<std::size_t>(count_results<F>())>, Tensor>;
 }  // namespace detail
@@ -311,7 +313,7 @@ struct TensorFront {
   }
   template <class F>
   using Results = detail::ResultsOf<F>;
-  /// An op over graphs. Tensors that are left out are undefined ones.
+  /// Calls an op over graphs. Tensors that are left out are passed undefined.
   template <class F, class O, class... A>
   static detail::ResultsOf<F> structured(SourceLine at, const O& options, const A&... a) {
     DType floating = DType::boolean;
@@ -321,7 +323,7 @@ struct TensorFront {
     if constexpr ((std::is_arithmetic_v<A> || ...)) (read(a), ...);
     return call_given<F>(at, options, detail::as_tensor(a, floating)...);
   }
-  /// The same with a list of Tensors: of an op of any number of them.
+  /// The same for an op of any number of Tensors.
   template <class F>
   static detail::ResultsOf<F> structured(SourceLine at, const options_t<F>& options, std::span<const Tensor> list) {
     SmallVec<const Tensor*, few_arguments> argument;
@@ -435,7 +437,7 @@ Tensor binary(const TensorOperand& a, const TensorOperand& b) {
 }
 template <Op K>
 Tensor unary(const TensorOperand& a) { return call_elementwise(operator_entry<K>(), &a, 1, no_attributes, a.where); }
-/// alpha y, in the dtype that x and y have together. A whole alpha beside integers.
+/// alpha y, in the common dtype of x and y; throws Error if that is not floating and alpha is.
 template <class = void>
 Tensor scaled_by(const Tensor& x, const Tensor& y, const TensorOperand& alpha, const char* op, SourceLine at) {
   const DType d = dtype_together(x, y);
@@ -457,7 +459,7 @@ inline Tensor operator>(detail::TensorOperand a, detail::TensorOperand b) { retu
 inline Tensor operator>=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::le>(b, a); }
 inline Tensor operator==(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::eq>(a, b); }
 inline Tensor operator!=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::ne>(a, b); }
-// A Tensor converts to bool, for branches: these take it as it is, so that they win over the operators of bool.
+// A Tensor converts to bool, for branches: these take `const Tensor&` itself, so that they win over the operators of bool.
 inline Tensor operator&&(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::logical_and>({a, b.where}, b); }
 inline Tensor operator||(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::logical_or>({a, b.where}, b); }
 inline Tensor operator!(const Tensor& a) { return detail::unary<Op::logical_not>({a, {}}); }
@@ -468,7 +470,7 @@ template <class A>
   requires std::is_arithmetic_v<A>
 Tensor operator||(A a, const Tensor& b) { return b || a; }
 inline Tensor operator-(detail::TensorOperand a) { return detail::unary<Op::neg>(a); }
-// Of integers and bool; a % b is remainder(a, b), as in PyTorch. One side is a Tensor as it is: beside a Size these are the operators of integers.
+// For integers and bool; a % b is remainder(a, b), as in PyTorch. One parameter is a Tensor itself, so that a Size keeps the operators of integers.
 inline Tensor operator&(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::bit_and>({a, b.where}, b); }
 inline Tensor operator|(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::bit_or>({a, b.where}, b); }
 inline Tensor operator^(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::bit_xor>({a, b.where}, b); }

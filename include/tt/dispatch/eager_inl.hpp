@@ -14,9 +14,9 @@ namespace tt::detail {
 
 // ---- kernels for every operator that can be recorded
 
-// Elementwise results lie as their operands do: `moved`, a context, says that axes have been brought into that order.
+// Elementwise results get the memory order of their operands (memory_order.hpp). `moved`, the kernel's context: not null if axes are in that order.
 
-/// On the device that the arguments are on.
+/// Runs the op's program on the device of the arguments.
 inline void plan_kernel(Call& c, void* moved) {
   if (c.op->external)
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no kernel for Tensors on " << tt::name(c[0].device().type) << ". Move them to the CPU?" << c.at));
@@ -41,7 +41,7 @@ TT_INLINE void leave_hidden_base(Call& c, int result) {
   TensorImpl& t = c.result[result].impl();
   std::int64_t views = 0;
   for (int k = 0; k < c.op->results; ++k) views += c.result[k].defined() && c.result[k].impl().base == t.base;
-  if (t.base->uses.load(std::memory_order_relaxed) != views) return;  // an argument's
+  if (t.base->uses.load(std::memory_order_relaxed) != views) return;  // the base of an argument
   t.leave_base();
   t.is_view = false;
 }
@@ -65,7 +65,7 @@ TT_INLINE void register_kernels() {
   (void)done;
 }
 
-/// Operands, of which some may be numbers beside narrow values.
+/// The operands' nodes; single values beside narrow ones are taken as numbers, see Graph::take_numbers.
 inline SmallVec<int, 4> with_numbers(Graph& g, std::span<const int> in) {
   SmallVec<int, 4> ids(static_cast<int>(in.size()));
   for (int k = 0; k < ids.size(); ++k) ids[k] = in[static_cast<std::size_t>(k)];
@@ -90,7 +90,7 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
   if (into && result.is_same(*into)) return result;
   const DispatchState& state = DispatchState::of_this_thread();
   if (state.inference && !op.is_view) result.impl().inference = true;
-  if (state.capture && result.impl().trace_id < 0) {  // from what was made in the capture: so is this
+  if (state.capture && result.impl().trace_id < 0) {  // made only of Tensors made in the capture: so is the result
     bool own = true;
     for (int k = 0; k < count; ++k) own = own && (argument[k]->impl().is_number || argument[k]->impl().capture == state.capture);
     if (own) stamp(result);
@@ -133,10 +133,10 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       if (argument[k]) known.push_back(argument[k]);
     const int n = known.size();
     const DType d = result_dtype(known.data(), n);
-    const bool computes_narrow = is_narrow(d) && first == 0;  // a choice computes nothing
+    const bool computes_narrow = is_narrow(d) && first == 0;  // where() computes nothing
     bool axes = false;
     for (int k = 0; computes_narrow && k < n; ++k) axes = axes || known[k]->impl().shape.rank > 0;
-    if (computes_narrow && !axes && n < count) {  // single values beside numbers, which are not rounded: as if they had an axis
+    if (computes_narrow && !axes && n < count) {  // rank 0 beside numbers, which are not rounded: as if with an axis
       SmallVec<TensorOperand, 4> with_axis(count);
       for (int k = 0; k < count; ++k) {
         with_axis[k] = operand[k];
@@ -144,8 +144,8 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       }
       return call_elementwise(op, with_axis.data(), count, attributes, at).reshape({}, at);
     }
-    const DType number = axes ? compute_dtype(d) : d, single = is_floating(d) ? number : d;  // see Graph::take_numbers; single integers wrap around,
-    const bool wraps = !is_integral(d) || !(op.primitive == Op::div || (op.body && op.body->info.domain == Domain::real && !op.body->has_integer_form));  // but where all become f32
+    const DType number = axes ? compute_dtype(d) : d, single = is_floating(d) ? number : d;  // see Graph::take_numbers; rank-0 integers wrap around,
+    const bool wraps = !is_integral(d) || !(op.primitive == Op::div || (op.body && op.body->info.domain == Domain::real && !op.body->has_integer_form));  // except where all become f32
     if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
       TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {

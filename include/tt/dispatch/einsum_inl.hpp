@@ -1,4 +1,5 @@
-// Definition of einsum (linear_algebra.hpp): the text is read, and its steps are calls of one op (functional/contractions.hpp).
+// Definition of einsum (linear_algebra.hpp): the equation is parsed, and each of its steps is a call of one op, Contraction
+// (functional/contractions.hpp).
 #pragma once
 #include "tt/dispatch/argument_checks.hpp"
 #include "tt/dispatch/linear_algebra.hpp"
@@ -7,7 +8,7 @@
 namespace tt {
 namespace detail {
 
-/// A mistake of the text, in words.
+/// The message for a fault of the equation.
 inline Text words_of(const Equation& e, std::string_view text, TensorSpan operands) {
   Text t("tt::einsum: ");
   const char letter[] = {static_cast<char>(e.at), '\0'};
@@ -28,7 +29,7 @@ inline bool sums_nothing(const Letters& own, const Letters& result) {
     if (!result.has(own.letter[k])) return false;
   return true;
 }
-/// Is a letter summed that one operand alone has? That is a sum, which is i64 of integers and booleans.
+/// Is a letter summed that only one operand has? That is a sum, which gives i64 for integers and booleans.
 inline bool sums_alone(const Equation& e) {
   for (const Letters& own : e.operand)
     for (int k = 0; k < own.count; ++k) {
@@ -38,13 +39,13 @@ inline bool sums_alone(const Equation& e) {
     }
   return false;
 }
-/// One operand of which nothing is summed, as a view: diagonals of letters that are there twice, the axes in the result's order.
+/// A view of an operand of which nothing is summed: diagonals for letters that occur twice, the axes in the result's order.
 inline Tensor lettered_view(Tensor x, Letters own, const Letters& result, SourceLine at) {
   for (int k = 0; k < own.count; ++k)
     for (int j = k + 1; j < own.count; ++j) {
       if (own.letter[k] != own.letter[j]) continue;
       if (x.size(k, at) != x.size(j, at)) TT_THROW(Error(Text("tt::einsum: a letter has two sizes in shape ") << x.shape() << '.' << at));
-      x = diagonal(x, 0, k, j, at);  // whose axis is the last one
+      x = diagonal(x, 0, k, j, at);  // the diagonal is the last axis
       Letters rest;
       for (int i = 0; i < own.count; ++i)
         if (i != k && i != j) rest.add(own.letter[i]);

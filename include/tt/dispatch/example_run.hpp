@@ -1,4 +1,6 @@
-// What a function may know of the examples of tt::vmap (jit/transforms.hpp) that it is called for one by one: draws and views of memory ask.
+// State of tt::vmap (jit/transforms.hpp) while a function runs for its examples: the seeds of random draws, and the part of memory that an
+// example may see.
+//   const StoragePart p = visible_part(x.impl());
 #pragma once
 #include <vector>
 
@@ -7,30 +9,31 @@
 namespace tt {
 
 namespace detail {
-/// What vmap says while it runs a function for its examples: what draws are (refused, the same for all, or others for each), and where
-/// the example that runs lies.
+/// State of vmap while it runs a function for its examples: the kind of draws (refused, the same for all, or different for each), and the
+/// memory of the running example.
 struct ExampleRun {
   enum class Kind { error, same, different } kind;
   ExampleRun* outer;
-  bool first = true;                ///< example
+  bool first = true;                ///< this is the first example
   std::size_t next = 0;
-  std::vector<std::int64_t> seeds{};  ///< of the first example
-  std::vector<Tensor> examples{};     ///< of the arguments, if they are run one by one: views of the batches
-  std::uint64_t region = 0;           ///< the capture's number where draws of all examples are recorded at once; 0: they are not
-  Tensor recorded_seeds{};            ///< undefined: draws are counted, in `next`
+  std::vector<std::int64_t> seeds{};  ///< drawn by the first example
+  std::vector<Tensor> examples{};     ///< the running example's arguments, if examples run one by one: views of the batches
+  std::uint64_t region = 0;           ///< number of the capture in which the draws of all examples are recorded at once; 0: none
+  Tensor recorded_seeds{};            ///< undefined: draws are only counted, in `next`
 };
 inline thread_local ExampleRun* example_run = nullptr;
-/// Bytes of a storage.
+/// A range of bytes of a storage.
 struct StoragePart {
   std::int64_t begin = 0, end = 0;
 };
-/// Where the elements of a Tensor lie that has some.
+/// The bytes that the elements of a non-empty Tensor span.
 inline StoragePart part_of(const TensorImpl& t) {
   const std::int64_t first = t.data - static_cast<std::byte*>(t.storage->data), width = size_of(t.dtype);
   const Reach reach = reach_of(t);
   return {first + reach.low * width, first + (reach.high + 1) * width};
 }
-/// What a Tensor may see of its storage: all, or what is of the example that runs. Of several in one storage: of that which begins last before it.
+/// The part of its storage that a Tensor may see: all, or the part of the running example. Of several examples that span its first
+/// element, the one that begins last.
 inline StoragePart visible_part(const TensorImpl& t) {
   if (!t.storage) return {};
   const std::int64_t place = t.data - static_cast<std::byte*>(t.storage->data);

@@ -1,4 +1,4 @@
-// Making Tensors.
+// Factories: functions that create Tensors from sizes, numbers and options.
 //   tt::tensor({{1.0, 2.0}, {3.0, 4.0}})   tt::zeros({2, 3})   tt::arange(10)
 #pragma once
 #include "tt/core/array_view.hpp"
@@ -11,8 +11,8 @@ void register_tape();
 }
 namespace detail {
 
-/// An option that needs a part of the library: who gives it brings that part into the program, and programs that do
-/// not, do not compile it.
+/// An option that needs a part of the library: giving it calls `bring_in`, which links that part; programs that never
+/// give it do not compile that part.
 template <class T, void (*bring_in)()>
 class Option {
  public:
@@ -20,7 +20,7 @@ class Option {
   template <class... A>
     requires(sizeof...(A) > 0 && requires(A... a) { T{a...}; })
   Option(A... a) : value_{a...}, given_(true) { bring_in(); }
-  /// One that is here already.
+  /// A given option, without a call of bring_in: the part is in the program already.
   static Option of(const T& value) {
     Option o;
     o.value_ = value;
@@ -37,7 +37,7 @@ class Option {
 
 }  // namespace detail
 
-/// Elements of `dtype` wherever one is asked for; f32 unless said.
+/// The dtype, the device and requires_grad of a new Tensor.
 struct TensorOptions {
   DType dtype = DType::f32;
   detail::Option<Device, &backend::register_cuda> device{};
@@ -50,11 +50,11 @@ inline TensorOptions on_device(DType dtype, Device device) { return {dtype, decl
 /// Moves a Tensor of rank 0 from the CPU to the device of the other one, before it is expanded.
 template <class = void>
 Tensor on_device_of(const Tensor& other, const Tensor& x, SourceLine at) { return x.dim() == 0 && x.device().type == DeviceType::cpu ? x.to(other.device(), false, at) : x; }
-/// Gradients as asked for; elements that were written on the host go to the device.
+/// Moves elements that were written on the host to the device, and sets requires_grad.
 TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o);
-/// Is a graph recorded that is to hold what factories make?
+/// Is a graph recorded that is to hold the Tensors that factories make?
 inline bool is_heard() { return capture_mode && capture_mode->hears_of_factories(); }
-/// Where elements are written that are not computed: on the device, if the CPU can do that.
+/// Where constant elements are written: on the device (or Meta), if the CPU can write there, else on the CPU.
 inline Device written_on(Device d) { return is_host(d) || d.type == DeviceType::meta ? d : Device{}; }
 template <class T>
 T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
@@ -63,12 +63,12 @@ T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 
 namespace detail {
 
-/// Tells a capture of which sizes it was made.
+/// Tells a capture the symbolic sizes that a Tensor was made of.
 inline Tensor with_sizes(Tensor t, const IntList& sizes) {
   if (sizes.has_expressions() && capture_mode) [[unlikely]] capture_mode->made_of_sizes(t, sizes);
   return t;
 }
-/// For the factory of this name.
+/// A Tensor of elements that all are `value`.
 TT_INLINE Tensor filled(const Shape& shape, double value, TensorOptions o);
 
 }  // namespace detail
@@ -81,10 +81,10 @@ inline Tensor full(const IntList& shape, const Size& value, TensorOptions o = {}
   const auto number = static_cast<double>(value.hint());
   const bool exact = number > -0x1p53 && number < 0x1p53;
   if (exact && !value.is_expression()) return full(shape, number, o, at);
-  const bool wide = o.dtype == DType::i64;  // of INT64_MAX the double is beyond the dtype
+  const bool wide = o.dtype == DType::i64;  // INT64_MAX as a double is beyond the dtype
   return detail::with_options(full(shape, wide ? 0 : number, detail::on_device(o.dtype, o.device), at).fill_(value, at), o);
 }
-/// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
+/// Uninitialised elements. (Zeros, while a graph is recorded that is to hold the Tensor.)
 inline Tensor empty(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
   const Shape s = shape_of(shape, "empty", at);
   if (detail::is_heard()) return detail::with_sizes(detail::filled(s, 0, o), shape);
@@ -98,7 +98,7 @@ inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = h
 }
 template <std::integral V>
 Tensor full(const IntList& shape, V value, TensorOptions o, SourceLine at = here()) { return full(shape, Size(static_cast<std::int64_t>(value)), o, at); }
-/// Of a whole number i64, of a truth bool, unless a dtype is given.
+/// i64 for an integer, bool for true and false, unless a dtype is given.
 template <std::integral V>
 Tensor full(const IntList& shape, V value, SourceLine at = here()) { return full(shape, value, TensorOptions{.dtype = std::is_same_v<V, bool> ? DType::boolean : DType::i64}, at); }
 /// The dtype alone, as in tt::zeros({2, 3}, tt::DType::i64).
@@ -117,10 +117,10 @@ Tensor full_like(const Tensor& t, V value) { return full(t.shape(), value, detai
 inline Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
 inline Tensor ones_like(const Tensor& t) { return full_like(t, 1); }
 inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_device(t.dtype(), t.device())); }
-/// start, start + step, ... below end. Of an integer dtype, start and step are cut to whole numbers, but how many elements there
-/// are is not, as in PyTorch. Throws Error when that is none, or more than memory can hold.
+/// start, start + step, ... below end. For an integer dtype, start and step are truncated, but the number of elements is that of the
+/// numbers given, as in PyTorch. Throws Error when there is no such number of elements, or memory cannot hold them.
 TT_LAZY Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());
-/// The same of whole numbers, which an f64 may not hold.
+/// The same for integers, which an f64 may not hold.
 TT_LAZY Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at = here());
 /// i64 if all numbers are integers, else f32, as in PyTorch.
 template <class A, class B, class C = int>
@@ -150,7 +150,7 @@ Tensor arange(const S& end, const TensorOptions& o, SourceLine at = here()) {
 }
 template <std::same_as<Size> S, std::same_as<DType> D>
 Tensor arange(const S& end, D dtype, SourceLine at = here()) { return arange(end).to(dtype, at); }
-/// The same between sizes: in a captured function how many there are stays open.
+/// The same between sizes: in a captured function the number of elements stays symbolic.
 template <NumberOrSize A, NumberOrSize B>
   requires((std::integral<A> && std::same_as<B, Size>) || (std::same_as<A, Size> && (std::same_as<B, Size> || std::integral<B>)))
 Tensor arange(const A& start, const B& end, std::int64_t step = 1) {
@@ -184,7 +184,7 @@ inline Tensor made_of_numbers(Tensor t) {
 }  // namespace detail
 
 namespace detail {
-/// Throws Error where a Tensor's elements are no Array of type A, or are not on the host.
+/// Throws Error if a Tensor's elements are no Array of type A, or are not on the host.
 template <class A>
 void check_array(const char* who, const Tensor& t, SourceLine at) {
   Shape needed;
@@ -207,7 +207,7 @@ A to_array(const Tensor& t, SourceLine at = here()) {
   return a;
 }
 /// The elements themselves, of a contiguous Tensor, as a view of type A (ArrayView<float, tt::dyn, 3>; of const elements for reading) for expressions
-/// and fused functions: no copy. It does not keep the Tensor. Throws Error when dtype or shape differ, and where the Tensor is not contiguous.
+/// and fused functions: no copy. It does not keep the Tensor alive. Throws Error when dtype or shape differ, and where the Tensor is not contiguous.
 template <class A>
 A as_array(const Tensor& t, SourceLine at = here()) {
   using T = typename A::element_type;
@@ -232,7 +232,7 @@ class TensorData {
  private:
   double real_ = 0;
   std::int64_t integer_ = 0;
-  bool fits_ = true;  ///< a whole number fits an i64
+  bool fits_ = true;  ///< false: an integer beyond i64
   DType dtype_ = DType::f64;
   std::initializer_list<TensorData> list_;
   bool nested_ = false;
@@ -252,7 +252,7 @@ template <Element T, std::same_as<DType> D>
   requires(!std::is_same_v<T, bool>)
 Tensor tensor(const std::vector<T>& values, D dtype, SourceLine at = here()) { return tensor(values).to(dtype, at); }
 /// Floating numbers give f32, integers i64, as in PyTorch.
-template <class = void>  // so that of `{}` options are made
+template <class = void>  // a template, so that `{}` as second argument means options
 Tensor tensor(const TensorData& values, SourceLine at = here()) { return values.tensor({}, false, at); }
 template <class = void>
 Tensor tensor(std::initializer_list<TensorData> values, SourceLine at = here()) { return TensorData(values).tensor({}, false, at); }

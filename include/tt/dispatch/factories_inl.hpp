@@ -22,7 +22,7 @@ inline void repeat_block(std::byte* to, std::int64_t bytes) {
     for (std::int64_t i = (begin + 1) * block; i < (end + 1) * block && i < bytes; i += block) std::memcpy(to + i, to, static_cast<std::size_t>(bytes - i < block ? bytes - i : block));
   });
 }
-/// A block of elements one by one, then that block again: g++ makes no vectors of a loop of unknown length at -O2.
+/// Fills a block element by element, then repeats that block: g++ does not vectorise a loop of unknown length at -O2.
 template <class T>
 void fill_elements(T* to, std::int64_t n, T value) {
   constexpr std::int64_t block = 4096 / sizeof(T);
@@ -35,7 +35,7 @@ inline void note_made(const Tensor& t, const Operator* op, std::initializer_list
   if (is_heard() && !t.is_meta() && !t.requires_grad())
     capture_mode->made(t, op, numbers.begin(), static_cast<int>(numbers.size()));
 }
-/// Computed now, whatever is captured.
+/// Computes Fn at once, even during a capture.
 template <class Fn, class... A>
 Tensor make_now(const IntList& shape, const TensorOptions& o, Device device, const A&... a) {
   Tensor t;
@@ -54,7 +54,7 @@ TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
   if (const Device host = written_on(o.device); !(host == o.device) && s.rank > 0) {
     Tensor t;
     {
-      const PauseCapture pause;  // whatever is captured: this is no step of it
+      const PauseCapture pause;  // no step of a capture
       t = to_device(filled({}, value, {o.dtype}), o.device, false, here()).expand(s).clone();
     }
     t.impl().is_fill = true;
@@ -67,14 +67,14 @@ TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
   return with_options(t, o);
 }
 
-/// first, first + apart, ..., n of them. `elements`: how many they are, if that is a size; else null.
+/// n numbers: first, first + apart, ... `elements`: n as a symbolic size, or null.
 template <class = void>
 Tensor arange_of(std::int64_t n, const TensorOperand& first, const TensorOperand& apart, TensorOptions o, const Size* elements) {
   const IntList shape{n};
   const Device device = detail::written_on(o.device);
   const auto number = [](const TensorOperand& v) { return v.number(v.literal); };
   Tensor t;
-  if (!is_floating(first.literal) && device.type != DeviceType::meta) {  // what ArangeLike gives, without a call of an op: 63 ns where that takes 463
+  if (!is_floating(first.literal) && device.type != DeviceType::meta) {  // as ArangeLike, without the call of an op: 63 ns instead of 463
     t = Tensor(o.dtype, Shape{n}, device);
     with_dtype(o.dtype, [&]<class T>(T) {
       T* const p = detail::elements_of<T>(t);

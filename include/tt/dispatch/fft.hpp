@@ -1,10 +1,11 @@
-// Fourier transforms, by kissfft: Debian's libkissfft-dev, of which the header is read and nothing linked. Names, arguments, defaults and scales are torch.fft's and
-// numpy.fft's. A complex Tensor is a real one with a last axis of 2, {real part, imaginary part}, as torch.view_as_real gives it; `dim` does not count that axis.
+// Fourier transforms, by kissfft: Debian's libkissfft-dev, whose header is included; nothing is linked. Names, arguments, defaults and
+// scales are torch.fft's and numpy.fft's. A complex Tensor is a real one with a last axis of 2, {real part, imaginary part}, as
+// torch.view_as_real gives it; `dim` does not count that axis.
 //   Tensor spectrum = tt::fft::rfft(signal);             // (..., n) to (..., n / 2 + 1, 2)
 //   Tensor again = tt::fft::irfft(spectrum, 100);        // and back: 100 is n, as n / 2 + 1 does not say whether it is odd
 //   Tensor z = tt::complex(re, im), w = tt::fft::fft(z);  // (..., n, 2) to (..., n, 2)
-// On Tensors of f32 and f64, computed in f64; differentiated (any order), captured as calls, also by name: tt::call("fft.rfft", {x}). Lengths with large prime factors take
-// a time that grows with these factors.
+// On Tensors of f32 and f64, computed in f64; differentiable (any order), captured as calls, also by name: tt::call("fft.rfft", {x}).
+// The time of a length grows with its large prime factors.
 #pragma once
 #if !__has_include(<kissfft/kissfft.hh>)
 #error "tt/dispatch/fft.hpp needs kissfft/kissfft.hh: install libkissfft-dev"
@@ -20,7 +21,7 @@
 
 namespace tt {
 
-/// Parts as one complex Tensor, with a last axis of 2.
+/// Real and imaginary parts as one complex Tensor, with a last axis of 2.
 inline Tensor complex(const Tensor& real, const Tensor& imag, SourceLine at = here()) { return stack({real, imag}, -1, at); }
 
 namespace fft {
@@ -28,14 +29,14 @@ namespace detail {
 
 using Number = std::complex<double>;
 
-/// Transforms of one length, kept for the next call of the thread: one a direction, as version 131 forgets which it has when that changes.
+/// The transform of one length, kept for the thread's next call: one for each direction, as kissfft 131 does not record a change of direction.
 inline const kissfft<double>& plan_of(std::int64_t n, bool inverse) {
   thread_local kissfft<double> forward(1, false), backward(1, true);
   kissfft<double>& plan = inverse ? backward : forward;
   plan.assign(static_cast<std::size_t>(n), inverse);
   return plan;
 }
-/// Calls f(row number, a row's elements, room for what becomes of them) for each row; both have the dtype of the call.
+/// Calls f(elements of a row, room for their results) for each row; both have the dtype of the call.
 template <class F>
 void each_row(Call& c, const Tensor& rows, std::int64_t given, std::int64_t made, const F& f) {
   const std::int64_t count = given > 0 ? rows.impl().numel / given : 0;
@@ -50,7 +51,7 @@ inline SizeOption last_size(const Sym& t) {
   n.extent = t.shape()[t.shape().rank - 1];
   return n;
 }
-/// A shape with other axes in place of the last ones.
+/// A shape with `last` in place of its last `left_out` axes.
 inline Shape with_last(const Shape& s, int left_out, std::initializer_list<Extent> last) {
   Shape r;
   for (int k = 0; k < s.rank - left_out; ++k) r.push_back(s[k]);
@@ -63,7 +64,7 @@ void write_pair(P* to, const Number& z) {
   to[1] = static_cast<P>(z.imag());
 }
 
-/// Sums x[k] exp(-+2 pi i k t / n) of rows of n pairs. Transposed and conjugated, it is the other direction.
+/// The sums over k of x[k] exp(-+2 pi i k t / n), for rows of n pairs. The conjugate transpose is the other direction.
 struct Dft {
   struct Options {
     bool inverse = false;
@@ -124,7 +125,7 @@ struct RealToHalf {
     s.out[0] = call_with<HalfToReal>(s.at, {last_size(s.argument[0])}, s.gradient[0]);
   }
 };
-/// n real parts of the sums over the first pairs alone, the other way round: RealToHalf transposed.
+/// RealToHalf transposed: the real parts of n inverse sums, over the first n / 2 + 1 pairs alone.
 struct HalfToReal {
   struct Options {
     SizeOption n;
@@ -149,7 +150,7 @@ struct HalfToReal {
   static void derivative(const auto& s, const Options&) { s.out[0] = call_with<RealToHalf<>>(s.at, {}, s.gradient[0]); }
 };
 
-/// What a transform is asked for: its axis among `axes`, its length, the Tensor cut or filled up to that.
+/// The operand of a transform, cut or filled with zeros to length n along its axis.
 struct Signal {
   Tensor x;
   int axis;
@@ -209,11 +210,11 @@ inline Axes axes_of(const Tensor& x, const IntList& s, const IntList& dim, bool 
 }
 }  // namespace detail
 
-// ---- of complex signals, (..., n, 2): along `dim`, cut or filled with zeros to length n. norm: what is divided by. "backward": the inverse by n; "ortho": both by sqrt(n);
-// "forward": the other one by n. Throw Error for other shapes, dtypes and norms.
+// ---- of complex signals, (..., n, 2): along `dim`, cut or filled with zeros to length n. norm, the divisor: "backward": n for the inverse;
+// "ortho": sqrt(n) for both; "forward": n for the forward transform. Throw Error for other shapes, dtypes and norms.
 inline Tensor fft(const Tensor& input, Optional<std::int64_t> n = {}, int dim = -1, std::string_view norm = "backward", SourceLine at = here()) { return detail::one(input, n, dim, norm, false, "fft", at); }
 inline Tensor ifft(const Tensor& input, Optional<std::int64_t> n = {}, int dim = -1, std::string_view norm = "backward", SourceLine at = here()) { return detail::one(input, n, dim, norm, true, "ifft", at); }
-// ---- of real signals, (..., n), and back from the half of their sums that says all, (..., n / 2 + 1, 2)
+// ---- of real signals, (..., n), to half of their sums, (..., n / 2 + 1, 2), as the others are conjugates; and back
 inline Tensor rfft(const Tensor& input, Optional<std::int64_t> n = {}, int dim = -1, std::string_view norm = "backward", SourceLine at = here()) {
   const detail::Signal s = detail::signal_of(input, n, dim, false, "rfft", at);
   const int last = s.x.dim() - 1;
@@ -223,15 +224,15 @@ inline Tensor rfft(const Tensor& input, Optional<std::int64_t> n = {}, int dim =
 inline Tensor irfft(const Tensor& input, Optional<std::int64_t> n = {}, int dim = -1, std::string_view norm = "backward", SourceLine at = here()) {
   const detail::Signal s = detail::signal_of(input, n, dim, true, "irfft", at, 1);
   const int last = s.x.dim() - 2;
-  const Tensor place = arange(s.x.size(s.axis, at)), twice = tt::logical_and(place > 0, place * 2 != s.n, at).to(s.x.dtype(), at) + 1;  // for themselves and their conjugates
+  const Tensor place = arange(s.x.size(s.axis, at)), twice = tt::logical_and(place > 0, place * 2 != s.n, at).to(s.x.dtype(), at) + 1;  // 2 if also for their conjugates
   const Tensor y = call_with<detail::HalfToReal>(at, {s.n}, s.x.transpose(s.axis, last, at) * twice.to(s.x.device(), false, at).unsqueeze(-1, at));
   return detail::scaled(y.transpose(s.axis, last, at), s.n, true, norm, "irfft", at);
 }
-/// Of the half of a signal that is its own conjugate backwards, (..., n / 2 + 1, 2): its sums, which are real; and back.
+/// From half of a Hermitian symmetric signal, (..., n / 2 + 1, 2), to its sums, which are real; and back.
 inline Tensor hfft(const Tensor& input, Optional<std::int64_t> n = {}, int dim = -1, std::string_view norm = "backward", SourceLine at = here()) { return irfft(detail::conjugate(input, at), n, dim, detail::other(norm), at); }
 inline Tensor ihfft(const Tensor& input, Optional<std::int64_t> n = {}, int dim = -1, std::string_view norm = "backward", SourceLine at = here()) { return detail::conjugate(rfft(input, n, dim, detail::other(norm), at), at); }
 
-// ---- over several axes: those named, else the last s.size(), else all. A length of -1 is the one that is there.
+// ---- over several axes: those in `dim`, else the last s.size(), else all. A length of -1: that of the operand.
 inline Tensor fftn(const Tensor& input, const IntList& s = {}, const IntList& dim = {}, std::string_view norm = "backward", SourceLine at = here()) {
   const detail::Axes a = detail::axes_of(input, s, dim, true, "fftn", at);
   Tensor x = input;
@@ -263,13 +264,14 @@ inline Tensor ifft2(const Tensor& input, const IntList& s = {}, const IntList& d
 inline Tensor rfft2(const Tensor& input, const IntList& s = {}, const IntList& dim = {-2, -1}, std::string_view norm = "backward", SourceLine at = here()) { return rfftn(input, s, dim, norm, at); }
 inline Tensor irfft2(const Tensor& input, const IntList& s = {}, const IntList& dim = {-2, -1}, std::string_view norm = "backward", SourceLine at = here()) { return irfftn(input, s, dim, norm, at); }
 
-/// The frequencies of n sums in cycles a unit, samples being d units apart: 0, 1, ..., -2, -1 over n d; of a real signal the first n / 2 + 1.
+/// The frequencies of n sums in cycles per unit, for samples d units apart: 0, 1, ..., -2, -1 over n d. rfftfreq: of the n / 2 + 1 sums of a
+/// real signal, 0, 1, ... over n d.
 inline Tensor fftfreq(std::int64_t n, double d = 1, TensorOptions o = {}, SourceLine at = here()) {
   const Tensor k = arange(n), place = tt::where(k < (n + 1) / 2, k, k - n, at);
   return (place.to(DType::f64, at) / (static_cast<double>(n) * d)).to(o.dtype, at);
 }
 inline Tensor rfftfreq(std::int64_t n, double d = 1, TensorOptions o = {}, SourceLine at = here()) { return (arange(n / 2 + 1).to(DType::f64, at) / (static_cast<double>(n) * d)).to(o.dtype, at); }
-/// Frequency 0 in the middle of these axes, and back. Axes are the Tensor's, a pair's among them: name those of a complex Tensor.
+/// Shifts frequency 0 to the middle of these axes (default: all), and back. The last axis of a complex Tensor counts: name the others.
 inline Tensor fftshift(const Tensor& input, IntList dim = {}, SourceLine at = here());
 inline Tensor ifftshift(const Tensor& input, IntList dim = {}, SourceLine at = here());
 

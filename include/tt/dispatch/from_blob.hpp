@@ -12,7 +12,7 @@ namespace detail {
 struct NothingToFree {
   void operator()(void*) const {}
 };
-/// The end of elements that are not tt's own: a function with what it holds.
+/// Frees elements that are not tt's own: calls the deleter of type D, which the storage owns, and deletes it.
 template <class D>
 void end_of_blob(Storage& own) {
   auto* done = static_cast<D*>(own.context);
@@ -23,8 +23,8 @@ void end_of_blob(Storage& own) {
   }
   delete done;
 }
-/// A Tensor on elements that lie at `data`, apart by `strides`; `done` is called with `data` when the last Tensor is gone. When an Error is thrown,
-/// it is not called.
+/// A Tensor on the elements at `data` with these strides; `done` is called with `data` when the last Tensor is gone, but not if an Error is
+/// thrown here.
 template <class D>
 Tensor tensor_on(void* data, DType dtype, const Shape& shape, const std::int64_t* strides, Device device, D done) {
   Tensor t(TensorImpl::make());
@@ -48,7 +48,7 @@ Tensor tensor_on(void* data, DType dtype, const Shape& shape, const std::int64_t
   impl.capture = DispatchState::of_this_thread().capture;
   return t;
 }
-/// Strides of elements that lie dense.
+/// The strides of a contiguous Tensor.
 inline SmallVec<std::int64_t, 8> dense_strides(const Shape& shape) {
   SmallVec<std::int64_t, 8> strides(shape.rank);
   std::int64_t n = 1;
@@ -60,15 +60,15 @@ inline SmallVec<std::int64_t, 8> dense_strides(const Shape& shape) {
 }
 }  // namespace detail
 
-/// Elements that stay where they are. `deleter` is called with `data` when the last Tensor is gone.
+/// A Tensor on these elements. `deleter` is called with `data` when the last Tensor is gone.
 template <Element T, class D = detail::NothingToFree>
   requires std::invocable<D&, void*>
 Tensor from_blob(T* data, const IntList& shape, D deleter = {}) {
   const Shape s = shape_of(shape, "from_blob");
   return detail::tensor_on(data, dtype_of<T>, s, detail::dense_strides(s).begin(), Device{}, static_cast<D&&>(deleter));
 }
-/// The same of elements that lie `strides` elements apart along each axis, on the host or on a device. Throws Error when there is not a stride for
-/// each axis, or one is negative.
+/// The same with strides, in elements, on the host or on a device. Throws Error when there is not a stride for each axis, or one is
+/// negative.
 template <Element T, class D = detail::NothingToFree>
   requires std::invocable<D&, void*>
 Tensor from_blob(T* data, const IntList& shape, const IntList& strides, D deleter = {}, decltype(TensorOptions::device) device = {}) {
@@ -82,18 +82,18 @@ Tensor from_blob(T* data, const IntList& shape, const IntList& strides, D delete
   if (const Device on = device; on.type != DeviceType::cpu) detail::register_kernels();
   return detail::tensor_on(data, dtype_of<T>, s, apart.begin(), device, static_cast<D&&>(deleter));
 }
-/// The elements of a view of an Array, which must outlive the Tensor: no copy.
+/// A Tensor on the elements of a view of an Array, which must outlive the Tensor.
 template <class T, std::int64_t... E>
   requires(!std::is_const_v<T>)
 Tensor as_tensor(const ArrayView<T, E...>& a) {
   return from_blob(a.data(), a.shape());
 }
-/// Of an Array, which must outlive the Tensor.
+/// The same on an Array, which must outlive the Tensor.
 template <class T, std::int64_t... E>
 Tensor as_tensor(Array<T, E...>& a) {
   return as_tensor(ArrayView<T, E...>(a));
 }
-/// Of an Array that is handed over, which lives as long as the Tensor.
+/// The same on an Array that is moved in, and lives as long as the Tensor.
 template <class T, std::int64_t... E>
 Tensor as_tensor(Array<T, E...>&& a) {
   auto kept = std::make_unique<Array<T, E...>>(static_cast<Array<T, E...>&&>(a));

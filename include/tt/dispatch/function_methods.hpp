@@ -1,4 +1,4 @@
-// Methods of Tensor that are functions of functions.hpp too: x.chunk(2) is tt::chunk(x, 2). (sort, argsort, topk and cumsum: algorithms.hpp.)
+// Methods of Tensor that are also functions of functions.hpp: x.chunk(2) is tt::chunk(x, 2). (sort, argsort, topk and cumsum: algorithms.hpp.)
 #pragma once
 #include "tt/dispatch/dtype_arguments.hpp"
 

@@ -1,4 +1,5 @@
-// Functions of Tensors made of operators: forms of operators that PyTorch has beside them. They are captured, differentiated and batched as the operators they call.
+// All functions of Tensors that are composed of operators. They are captured, differentiated and batched as the operators they call.
+//   tt::chunk(x, 2)   tt::dropout(x, 0.1)   tt::scatter(x, 1, index, src)
 #pragma once
 #include "tt/dispatch/dropout_functions.hpp"
 #include "tt/dispatch/function_forms.hpp"
@@ -17,7 +18,7 @@
 namespace tt {
 namespace detail {
 
-/// So that tt::call finds all functions that are not operators.
+/// Registers all functions that are not operators for calls by name (tt::call).
 template <class = void>  // instantiated only where it is called
 void register_functions();
 

@@ -1,4 +1,4 @@
-// Definitions of functions.hpp: all names.
+// Definition of functions.hpp: registration of all names.
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/dropout_functions_inl.hpp"

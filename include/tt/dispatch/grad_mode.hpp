@@ -6,7 +6,7 @@
 namespace tt {
 namespace autograd {
 
-/// While it lives, the steps of backward are or are not recorded.
+/// While it lives, this thread's calls are recorded for backward (`taped`), or not.
 class StepMode {
  public:
   explicit StepMode(bool taped) : before_(DispatchState::of_this_thread()) {

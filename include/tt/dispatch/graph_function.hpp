@@ -1,8 +1,8 @@
-// What Tensors run through: a graph with symbolic sizes, its program, and its derivatives, made once
-// for a signature (dtypes, ranks, which extents are 1, which are equal, how the operands lie) and
-// kept. Every eager op, every backward step of the tape and every captured function is one of these,
+// GraphFunction: one graph with symbolic sizes, its compiled program and its derivatives, made once for
+// a signature (dtypes, ranks, which extents are 1, which are equal, memory order of the operands) and
+// cached. Every eager op, every backward step of the tape and every captured function is one of these,
 // so no formula, shape rule or derivative is written for Tensors a second time.
-//   const GraphFunction& f = *bind_function(call).function;   f.run(arguments, symbols, results);
+//   const BoundFunction f = bind_function(call);   f.function->run(arguments, f.symbols, results);
 #pragma once
 #include <memory>
 #include <vector>
@@ -20,7 +20,7 @@ namespace tt {
 
 struct Partition;
 
-/// Argument `k` of a call is read now: those that come next begin to be fetched from memory.
+/// Called while argument `k` is read: prefetches the argument that is six places further.
 inline void prefetch_argument(const Tensor* const* argument, int k, int count) {
   constexpr int ahead = 6;
   if (k + ahead >= count) return;
@@ -29,15 +29,15 @@ inline void prefetch_argument(const Tensor* const* argument, int k, int count) {
   __builtin_prefetch(p + 64);
 }
 
-/// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
-/// same. What is not contiguous but has no gaps is described by the order of its axes in memory, so that its strides are products of sizes; the strides of
-/// what has gaps are symbols as sizes are. Where symbols are not legal, those sizes that must be are
-/// numbers; where it is not known which, all are. Of an operator's call, and of a captured function's.
+/// The operands of a call as a graph sees them: sizes other than 0 and 1 are symbols, equal sizes the same symbol. A Tensor
+/// that is not contiguous but has no gaps is described by the order of its axes in memory, so that its strides are products
+/// of sizes; the strides of a Tensor with gaps are symbols as sizes are. Where symbols are not legal, the sizes that must be
+/// constant are specialised; all of them, if it is not known which. For calls of operators and of captured functions.
 class Signature {
  public:
-  SmallVec<std::int64_t, 96> word;  ///< what is compared: the arguments, then what was pushed
+  SmallVec<std::int64_t, 96> word;  ///< compared by ==: the arguments, then the values that were pushed
   int arguments = 0, symbols = 0;
-  SizeFacts as_numbers;  ///< symbols whose sizes are numbers, or have a divisor
+  SizeFacts as_numbers;  ///< symbols whose sizes are specialised, or have a known divisor
   SymbolValues values;
 
   Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeFacts& numbers = {}, const BitSet* fixed = nullptr)
@@ -47,7 +47,7 @@ class Signature {
     word.append(attributes.value.data(), attributes.size());
   }
   bool is_constant() const { return as_numbers.all; }
-  /// Something else that must be equal.
+  /// A further value that must be equal.
   void push(std::int64_t v) { word.push_back(v); }
   friend bool operator==(const Signature& a, const Signature& b) { return same_words(a.word, b.word.data(), b.word.size()); }
   static bool same_words(const SmallVec<std::int64_t, 96>& a, const std::int64_t* b, int count) {
@@ -57,7 +57,7 @@ class Signature {
   static std::uint64_t hash_words(const std::int64_t* word, int count, std::uint64_t h = 14695981039346656037u) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
     int k = 0;
-    if (count >= 32) {  // four chains of products at once: one waits seven cycles for each word
+    if (count >= 32) {  // four chains of products at once: a single one waits seven cycles for each word
       std::uint64_t lane[4] = {h, h + 1, h + 2, h + 3};
       for (; k + 4 <= count; k += 4)
         for (int l = 0; l < 4; ++l) {
@@ -73,10 +73,10 @@ class Signature {
     return h;
   }
 
-  /// An argument, as a graph's input has it.
+  /// An argument, as an input of the graph.
   struct Input {
     DType dtype;
-    Shape shape, strides;  ///< strides: of rank 0 where the elements lie dense
+    Shape shape, strides;  ///< strides: of rank 0 if the Tensor is contiguous
   };
   /// Where the words of the next argument begin.
   int behind_input(int at) const {
@@ -99,9 +99,9 @@ class Signature {
   }
 
  private:
-  static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17, ordered = 1 << 18;  ///< the latter: strided, but without gaps
+  static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17, ordered = 1 << 18;  ///< ordered: strided, but without gaps
 
-  /// Where each axis stands in memory, counted from the inmost one, if no element lies between those of t. Axes of one element have no place.
+  /// The position of each axis in memory, counted from the innermost one, if t has no gaps, else false. Axes of extent 1 have no position (0).
   static bool order_in_memory(const Tensor& t, std::int64_t* place) {
     const detail::MemoryOrder order(t);
     if (!order.has_no_gaps(t)) return false;
@@ -116,9 +116,9 @@ class Signature {
     return stride;
   }
 
-  /// `fixed`: arguments whose sizes are numbers, of a captured function's, which heeds marks.
+  /// `fixed`: for a captured function, which heeds size marks, the arguments whose sizes are specialised.
   void describe(const Tensor* const* argument, const BitSet* fixed) {
-    SmallVec<std::int64_t, 16> known;  // sizes of those: what else has one of them fits them, more often than not
+    SmallVec<std::int64_t, 16> known;  // sizes of fixed arguments: an equal size of another argument mostly belongs to them
     if (fixed)
       for (int i : *fixed)
         for (int k = 0; k < argument[i]->dim(); ++k) note(known, argument[i]->impl().shape.code[k]);
@@ -174,7 +174,7 @@ class Signature {
       if (s == symbols) values.set(symbols++, n);
       return s;
     }
-    if (4 * symbols > 2 * slot_.size()) {  // by size, less than half full: symbols plus one
+    if (4 * symbols > 2 * slot_.size()) {  // hashed by size, less than half full: symbol number plus one
       slot_.resize(8 * symbols);
       for (int& s : slot_) s = 0;
       for (int s = 0; s < symbols; ++s) slot_of(values[s]) = s + 1;
@@ -194,11 +194,11 @@ class Signature {
   }
   static constexpr int few = 16;
   SmallVec<int, 1> slot_;
-  std::int64_t last_size_ = 0, last_code_ = 0;  ///< sizes often come several times in turn
+  std::int64_t last_size_ = 0, last_code_ = 0;  ///< the last lookup: equal sizes often follow each other
 };
 
 class GraphFunction;
-/// Runs a function whose graph holds ops with kernels of their own, or control flow: fused programs and calls, step by step.
+/// Runs a function whose graph contains ops with kernels of their own, or control flow: fused programs and calls, step by step.
 class StepRunner {
  public:
   virtual ~StepRunner() = default;
@@ -207,7 +207,7 @@ class StepRunner {
   virtual void each_step(CallableRef<void(const GraphFunction*, const char*)> f) const = 0;
 };
 namespace detail {
-/// Who records such ops says so; programs that do not are spared the code, a tenth of what an addition takes without tt::compiled.
+/// Called wherever such ops are recorded; programs without them are spared the code, a tenth of that of an addition without tt::compiled.
 TT_INLINE void use_steps();
 using StepRunnerMaker = std::unique_ptr<StepRunner> (*)(const Graph&, const ProgramOptions&);
 inline std::atomic<StepRunnerMaker> step_runner_maker = nullptr;
@@ -215,97 +215,97 @@ inline std::atomic<StepRunnerMaker> step_runner_maker = nullptr;
 
 class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
  public:
-  /// `options` reach the programs of devices, those of its derivatives too. `results_change`: whoever runs it may change
-  /// results before their gradients come, see JointGraph.
+  /// `options` are passed to programs of devices, also those of its derivatives. `results_change`: callers may change
+  /// results in place before their gradients come, see JointGraph.
   TT_INLINE explicit GraphFunction(Graph graph, const ProgramOptions& options = {}, bool results_change = false);
   GraphFunction(const GraphFunction&) = delete;
   TT_INLINE ~GraphFunction();
 
   const Graph& graph() const { return graph_; }
   int outputs() const { return graph_.outputs.size(); }
-  /// With fast numerics: values that are not rounded to 16-bit floats.
+  /// With fast numerics: the number of values that are not rounded to 16-bit floats.
   int dropped_roundings() const { return dropped_roundings_; }
-  /// What its programs are called after.
+  /// The op that its programs are named after.
   const char* last_op() const {
     const Node& last = graph_[graph_.outputs[0]];
     return last.op == Op::call ? last.def->info.name : name(last.op);
   }
-  /// Does a result depend on what input k holds (and not only on its shape)?
+  /// Does a result depend on the elements of input k (not only on its shape)?
   bool reads(int k) const { return read_[k]; }
-  /// The inputs that result k is a function of with a derivative.
+  /// The inputs that a gradient of result k flows into.
   const BitSet& flows_into(int k) const { return flow_[k]; }
 
   /// One result for each output: freshly allocated, or the argument whose memory it takes over. Arguments that are not read may have no elements.
-  /// `otherwise`: where it runs if no argument says so.
+  /// `otherwise`: the device if no argument determines it.
   TT_INLINE void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise = {}) const;
-  /// Of a copy: writes the dense elements of `from` to where the copy reads `to`, on their device.
+  /// For a function that copies a strided Tensor: the reverse, contiguous elements of `from` are written into `to`, on their device.
   TT_INLINE void write(const Tensor& to, const Tensor& from, const SymbolValues& symbols) const;
   TT_INLINE Shape output_shape(int k, const SymbolValues& symbols) const;
-  /// Or several, and calls between them: see parts().
+  /// False: several programs, and calls of kernels between them, see parts().
   bool is_one_program() const { return !steps_; }
-  /// Of a function that is one program.
+  /// The CPU program of a function that is one program.
   const backend::TileProgram& program() const { return *share_program(); }
   TT_INLINE const std::shared_ptr<backend::TileProgram>& share_program() const;
-  /// The functions between its calls of kernels that are no programs; itself, if there are none.
+  /// The functions that are its programs, between calls of kernels; itself, if it is one program.
   TT_INLINE std::vector<const GraphFunction*> parts() const;
-  /// Its steps in order, see StepRunner; itself, if it has none.
+  /// f for its steps in order, see StepRunner; for itself, if it is one program.
   void each_step(CallableRef<void(const GraphFunction*, const char*)> f) const { steps_ ? steps_->each_step(f) : f(this, nullptr); }
   TT_INLINE int kernels() const;
-  /// Of its program on the CPU.
+  /// Of its program on the CPU; of several, the counts with the fewest calls in tier 1.
   TT_INLINE backend::TileProgram::Calls calls() const;
 
-  /// f(function, whether it computes gradients): its parts, if it has some, and what has been made of it for the tape.
+  /// f(function, whether it computes gradients) for its parts, if it is several programs, and for the functions made of it for the tape.
   TT_INLINE void each_derived(CallableRef<void(const GraphFunction&, bool)> f) const;
-  /// What its programs on devices say of their runs, and those of its derivatives: a line each, behind `indent`.
+  /// Appends the reports of its programs on devices, and of those of its derivatives: a line each, after `indent`.
   void report(Text& t, const char* indent) const;
 
-  /// From the inputs and one adjoint for each output to the adjoints of the inputs in `wanted` through which something flows:
-  /// those are in `given`, one output each. Where the outputs can take the place of all inputs that are read, as for exp, they do.
+  /// Reverse mode: from the inputs and one adjoint for each output to adjoints of the inputs in `wanted` that a gradient flows
+  /// into: these are in `given`, one output each. Where the outputs can replace all inputs that are read, as for exp, they do.
   struct Derivative {
     BitSet wanted, given;
     const GraphFunction* function = nullptr;
     Derivative* next = nullptr;
     bool forward = false;     ///< see tangents()
-    bool by_results = false;  ///< it takes the outputs behind the adjoints
+    bool by_results = false;  ///< it takes the outputs too, after the adjoints
   };
   TT_INLINE const Derivative& derivative(const BitSet& wanted) const;
-  /// From the inputs and one tangent for each of those in `by` to the tangents of the results through which something flows: those are in `given`,
-  /// one output each. Defined in autograd/dual_inl.hpp.
+  /// Forward mode: from the inputs and one tangent for each input in `by` to tangents of the results that a tangent flows into: these are in
+  /// `given`, one output each. Defined in autograd/dual_inl.hpp.
   TT_INLINE const Derivative& tangents(const BitSet& by) const;
 
-  /// The function with its backward, which is given saved values and does not begin with the inputs: see
-  /// graph/partition.hpp. Saved values are further results of `forward`.
+  /// The function as a forward and a backward one, which reads saved values instead of recomputing all from the inputs:
+  /// see graph/partition.hpp. Saved values are further results of `forward`.
   struct Joint {
-    /// What a backward takes, in this order: inputs, results of `forward`, adjoints of those.
+    /// A backward function. Its arguments, in this order: `inputs`, `saved` results of `forward`, `adjoints` of results.
     struct Backward {
       std::unique_ptr<GraphFunction> function;
       BitSet given;  ///< as of Derivative
       Vec<int> inputs, saved, adjoints;
-      Vec<int> kept_at{}, saved_at{};  ///< where those inputs are in `kept`, and those saved values in `first.saved`
-      BitSet seeded{};             ///< of one of `others`: the results of `forward` that have adjoints
+      Vec<int> kept_at{}, saved_at{};  ///< the index of each input in `kept`, and of each saved value in `first.saved`
+      BitSet seeded{};             ///< in one of `others`: the results of `forward` that have adjoints
       const Backward* next = nullptr;
     };
     BitSet wanted;
     std::unique_ptr<GraphFunction> forward;
     Backward first;
-    Vec<int> kept;  ///< inputs that `first` takes or others may take; all take the saved values of `first`
-    int operations = 0, recomputed = 0;  ///< of `forward`; of those in `first`
-    std::int64_t saved_bytes = 0;        ///< of what `first` is given besides inputs, with those sizes
+    Vec<int> kept;  ///< inputs that `first` or others may take; all take the saved values of `first`
+    int operations = 0, recomputed = 0;  ///< ops of `forward`; those computed again in `first`
+    std::int64_t saved_bytes = 0;        ///< of the saved values of `first`, for the sizes given to joint()
     Joint* next = nullptr;
     mutable std::atomic<const Backward*> others = nullptr;
     mutable Callable<void(const GraphFunction&)> on_new_backward;  ///< set before the first call, if at all
     TT_INLINE ~Joint();
   };
-  /// Made once for each `wanted`, with the sizes of that call as an estimate. Null: nothing flows.
+  /// Made once for each `wanted`, with the sizes of that call as an estimate. Null: no gradient flows into these inputs.
   TT_INLINE const Joint* joint(const BitSet& wanted, const SymbolValues& sizes) const;
 
-  /// The backward of `j` for adjoints of these results of its forward: fewer than `first` takes, so that what gets none has no part in it, or of saved values too,
-  /// which have some where backward itself is differentiated. Made when it is first asked for.
+  /// The backward of `j` for adjoints of the results `seeded` of its forward: fewer than `first` takes, so that results without one cost
+  /// nothing; or of saved values too, if backward itself is differentiated. Made at the first request.
   TT_INLINE const Joint::Backward& backward(const Joint& j, const BitSet& seeded) const;
 
  private:
   Graph graph_;
-  std::unique_ptr<const Graph> named_;  ///< before it was decomposed and equal steps were made one, if that is another one: gradients are summed step by step
+  std::unique_ptr<const Graph> named_;  ///< before it was decomposed and equal steps were merged, if that differs: gradients are summed step by step
   const Graph& differentiated() const { return named_ ? *named_ : graph_; }
   ProgramOptions options_;
   bool results_change_;
@@ -317,7 +317,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
   mutable std::atomic<Joint*> joints_ = nullptr;
 
-  /// Its program for a kind of device, or for that one's write(); null: the device's maker does not take it.
+  /// Its program for a type of device, or for write() there; null: the device's maker makes none.
   struct OnDevice {
     DeviceType type;
     bool writes;
@@ -342,8 +342,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   Joint::Backward make_backward(const Joint& j, const BitSet& seeded) const;
   Joint::Backward backward_of(Partition&& p, const BitSet& given) const;
 
-  /// Where a call runs: where its first argument with axes is that is read; else where a single element
-  /// is that no CPU can read, or where one is that only lends its shape; else `otherwise`.
+  /// The device of a call: of its first argument with axes that is read; else of a single element that is
+  /// read, best one that is not on the CPU; else of an argument that lends only its shape; else `otherwise`.
   TT_INLINE Device device_of(const Tensor* const* argument, int count, Device otherwise) const;
   void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
   DeviceProgram* device_program(DeviceType type, bool writes) const;
@@ -352,7 +352,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
 
 namespace detail {
 
-/// What is kept of a signature: its function, or the sizes that must be numbers.
+/// The table's entry for a signature: its function, or the sizes that must be specialised.
 struct KeptFunction {
   const Operator* op = nullptr;
   SmallVec<std::int64_t, 24> word;
@@ -360,32 +360,32 @@ struct KeptFunction {
   SizeSet as_numbers;
 };
 using FunctionTable = RecentTable<KeptFunction, 2048>;
-/// Of every eager op that ran.
+/// The functions of every eager op that ran.
 TT_INLINE FunctionTable& function_table();
 
 }  // namespace detail
 
-/// The function of a call, and the sizes its symbols have. The function lives as long as this; whoever keeps it longer takes
-/// shared_from_this(). Throws the call's mistake, if there is one.
+/// The function of a call, and the values of its symbols. The function lives as long as this object; to keep it longer, take
+/// shared_from_this(). bind_function throws Error if the call is wrong.
 struct BoundFunction {
   const GraphFunction* function = nullptr;
   SymbolValues symbols;
-  detail::FunctionTable::Reading reading = {};             ///< of the table that keeps it
-  std::shared_ptr<const GraphFunction> own = nullptr;      ///< or it is kept by nobody
+  detail::FunctionTable::Reading reading = {};             ///< of the table that keeps the function
+  std::shared_ptr<const GraphFunction> own = nullptr;      ///< the owner, if the table did not keep it
 };
 TT_INLINE BoundFunction bind_function(const Call& c);
 
 /// The functions of eager ops: one for each signature (dtypes, ranks, attributes), as many as there is room for.
 struct FunctionStats {
   int kept = 0, most = 0;
-  std::int64_t evicted = 0;  ///< made room for others: their use lay longest back
-  std::int64_t refused = 0;  ///< used once and not kept: all others were in use lately
+  std::int64_t evicted = 0;  ///< removed for others, as the least recently used
+  std::int64_t refused = 0;  ///< used once and not kept, as all others were used recently
 };
 TT_INLINE FunctionStats function_stats();
 namespace detail {
-/// Throws what the kernel of an op that will be a node would: it is run on Tensors without elements.
+/// Throws the errors of the kernel of an op that becomes a node: runs it on Tensors without elements.
 TT_INLINE void check_external(const Call& c);
-/// Which sizes must be numbers besides those that are, so that what was recorded is legal; all where nobody knows.
+/// The sizes that must be specialised, `as_numbers` among them, so that the recorded graph is legal; all, if that cannot be told.
 TT_INLINE SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers);
 }  // namespace detail
 

@@ -1,5 +1,5 @@
-// Definitions of graph_function.hpp: derivatives, the two halves of a function on the tape, programs of devices, and the
-// function of a call.
+// Definitions of graph_function.hpp: derivatives, forward and backward of a function on the tape, programs of devices, and
+// the cached function of a call.
 #pragma once
 #include <vector>
 
@@ -41,7 +41,7 @@ TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& option
   steps_ = maker(graph_, options);
 }
 TT_INLINE GraphFunction::~GraphFunction() {
-  delete program_.load();  // a reference; others may hold more
+  delete program_.load();  // one of several references
   for (OnDevice* p = on_devices_.load(); p;) {
     OnDevice* next = p->next;
     delete p;
@@ -85,7 +85,7 @@ TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolVal
   program().run(external.data(), symbols);
 }
 namespace detail {
-/// Of a device that has no program for an op.
+/// The functions that run an op on the CPU for a device that has no program for it; throws Unavailable if there are none.
 inline const CpuCopies& cpu_copies(Device device, const char* op) {
   if (const CpuCopies* on_cpu = device_programs(device.type).on_cpu.load(std::memory_order_acquire)) return *on_cpu;
   TT_THROW(Unavailable(Text("tt::") << op << ": there is no program for device " << name(device.type) << ". Move the Tensors to the CPU?"));
@@ -172,7 +172,7 @@ TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::backward(const Jo
   for (int k : j.first.adjoints) first = first && seeded.test(k);
   for (int k : seeded) first = first && k < outputs();
   if (first) return j.first;
-  constexpr int most_compiled = 8;  // of 2^results; the others stay with the interpreter
+  constexpr int most_compiled = 8;  // of up to 2^results; the others are interpreted
   const auto find = [&](const Joint::Backward* b, int& count) {
     for (count = 0; b && b->seeded != seeded; b = b->next) ++count;
     return b;
@@ -208,7 +208,7 @@ TT_INLINE GraphFunction::Joint::Backward GraphFunction::backward_of(Partition&& 
           .saved = static_cast<Vec<int>&&>(p.saved), .adjoints = static_cast<Vec<int>&&>(p.adjoints)};
 }
 namespace detail {
-/// Where each of `some` is in `all`.
+/// The index in `all` of each of `some`.
 inline Vec<int> places(const Vec<int>& some, const Vec<int>& all) {
   int most = 0;
   for (int x : all) most = x > most ? x : most;
@@ -246,7 +246,7 @@ TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(const BitSet& want
   return made.release();
 }
 
-/// It is given what `first` is, and inputs that were kept for such ones.
+/// It takes saved values of `first`, and inputs that were kept (Joint::kept) for such backwards.
 TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_backward(const Joint& j, const BitSet& seeded) const {
   const JointGraph again = make_joint(j.forward->graph(), j.wanted, results_change_ ? graph_.outputs.size() : 0, &seeded);
   if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));
@@ -287,7 +287,7 @@ TT_INLINE std::unique_ptr<DeviceProgram> GraphFunction::make_device_program(Devi
   const ProgramMaker make = program_maker(type);
   if (!make) return nullptr;
   Plan plan = compile_plan(graph_, {.transposed = Transposed::as_it_lies});
-  if (writes) {  // load and store of the copy exchange their places
+  if (writes) {  // the copy's load and store exchange their accesses
     Instruction *load = nullptr, *store = nullptr;
     for (Instruction& x : plan.instructions) (x.op == Op::load ? load : x.op == Op::store ? store : load) = &x;
     const int from = store->access;
@@ -332,7 +332,7 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
       on_host.set(k);
       continue;
     }
-    moved.emplace_back(t.dtype, t.shape, device);  // a single element goes where the others are
+    moved.emplace_back(t.dtype, t.shape, device);  // a single element is copied to the device
     external[k] = moved.back().impl().data;
     device_api(device.type)->copy(external[k], device, t.data, t.device, static_cast<std::size_t>(size_of(t.dtype)), t.is_number);
   }
@@ -349,7 +349,7 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
 
 namespace detail {
 
-/// Records a call; what is wrong stays in the graph.
+/// Records a call; an error stays in the graph, as its `failure`.
 inline Graph record_call(const Operator& op, const Attributes& attributes, const Signature& s) {
   Graph g;
   std::vector<int> id, result(static_cast<std::size_t>(op.results));
@@ -407,7 +407,7 @@ TT_INLINE BoundFunction bind_function(const Call& c) {
       fresh->op = c.op;
       fresh->word.append(s.word.data(), s.word.size());
       if (right) fresh->function = std::make_shared<const GraphFunction>(static_cast<Graph&&>(g), ProgramOptions{.interpreted = true});
-      else as_numbers = fresh->as_numbers = detail::sizes_needed(g, s.as_numbers);  // with these known it may be right, or else the message shows them
+      else as_numbers = fresh->as_numbers = detail::sizes_needed(g, s.as_numbers);  // with these specialised the call may be legal, else the message shows them
       std::shared_ptr<const GraphFunction> f = fresh->function;
       const bool kept = table.insert(hash, std::move(fresh));
       if (!right) continue;

@@ -7,7 +7,7 @@
 namespace tt {
 namespace detail {
 
-/// One axis of what a grid samples: coordinates in elements, and what becomes of those that lie beside the image.
+/// One axis of a sampled image: coordinates in elements, and the treatment of coordinates outside the image.
 struct SampledAxis {
   Tensor place;  ///< (n, points)
   std::int64_t size;
@@ -19,7 +19,7 @@ struct SampledAxis {
     const double last = static_cast<double>(size - 1);
     return tt::clamp(padding == SamplePadding::reflection ? reflected(x, at) : x, 0, last, at);
   }
-  /// Thrown back from both borders, as often as it takes.
+  /// x reflected at both borders, as often as needed.
   Tensor reflected(const Tensor& x, SourceLine at) const {
     const double low = align_corners ? 0 : -0.5, span = static_cast<double>(align_corners ? size - 1 : size);
     if (span <= 0) return x * 0;
@@ -28,13 +28,13 @@ struct SampledAxis {
     return tt::where(even, rest + low, (span + low) - rest, at);
   }
 };
-/// Elements of flat images (n, c, size) at places that are whole numbers, one for each axis, each (n, points), and zeros beside the image.
+/// Elements of flattened images (n, c, size) at whole coordinates, a Tensor (n, points) for each axis; zeros outside the image.
 template <class = void>
 Tensor elements_at(const Tensor& flat, const std::vector<Tensor>& place, const std::vector<SampledAxis>& axis, SourceLine at) {
   Tensor index, valid;
   for (std::size_t k = 0; k < axis.size(); ++k) {
     const double last = static_cast<double>(axis[k].size - 1);
-    const Tensor fits = tt::eq(tt::clamp(place[k], 0, last, at), place[k], at), own = tt::where(fits, place[k], 0, at).to(DType::i64, at);  // NaN lies nowhere
+    const Tensor fits = tt::eq(tt::clamp(place[k], 0, last, at), place[k], at), own = tt::where(fits, place[k], 0, at).to(DType::i64, at);  // NaN is outside
     index = k == 0 ? own : index * axis[k].size + own;
     valid = k == 0 ? fits : tt::logical_and(valid, fits, at);
   }
@@ -75,7 +75,7 @@ TT_LAZY_DEFINITION Tensor grid_sample(const Tensor& input, const Tensor& grid, S
     const double n_k = static_cast<double>(size);
     axis.push_back({align_corners ? (g + 1) * ((n_k - 1) / 2) : ((g + 1) * n_k - 1) / 2, size, padding_mode, align_corners});
   }
-  std::vector<std::vector<Tensor>> places, weights;  // of each axis, its neighbours
+  std::vector<std::vector<Tensor>> places, weights;  // for each axis, of its neighbours
   for (const detail::SampledAxis& a : axis) {
     places.emplace_back();
     weights.emplace_back();
@@ -104,7 +104,7 @@ TT_LAZY_DEFINITION Tensor grid_sample(const Tensor& input, const Tensor& grid, S
       if (w.defined()) weight = weight.defined() ? weight * w : w;
     }
     Tensor part = detail::elements_at(flat, own, axis, at);
-    if (weight.defined()) part = part * tt::where(tt::eq(weight, weight, at), weight, 0, at).unsqueeze(1, at);  // of NaN: none
+    if (weight.defined()) part = part * tt::where(tt::eq(weight, weight, at), weight, 0, at).unsqueeze(1, at);  // NaN weighs 0
     total = total.defined() ? total + part : part;
   }
   return total.reshape(to, at);

@@ -1,4 +1,5 @@
-// How many elements fall between bounds, and where bounds are: kernels of the host. Declared, with what they mean, in dispatch/reduction_functions.hpp.
+// Kernels of the host for histograms: the number of elements in each bin, and the edges of bins. Declared, with their meaning, in
+// dispatch/reduction_functions.hpp.
 #pragma once
 #include <cmath>
 
@@ -7,7 +8,7 @@
 namespace tt {
 namespace detail {
 
-/// How many elements fall into each of `bins` equal parts from min to max.
+/// The number of elements in each of `bins` equal parts from min to max.
 template <class = void>
 struct Histc {
   struct Options {
@@ -28,7 +29,7 @@ struct Histc {
     }
     if (low == high) low -= 1, high += 1;
     if (!(low < high) || !std::isfinite(high - low)) TT_THROW(Error(Text("tt::histc: there are no bins between these bounds.") << c.at));
-    const Tensor out = tt::zeros({o.bins + 1}, {DType::i64});  // and those that are in no bin
+    const Tensor out = tt::zeros({o.bins + 1}, {DType::i64});  // the last: elements in no bin
     auto* const count = out.data_ptr<std::int64_t>();
     constexpr std::int64_t together = 256;
     double place[together];
@@ -46,7 +47,8 @@ struct Histc {
   }
 };
 
-/// The bounds of bins of the same width, between these two or, `from_data`, the least and the largest element; of equal ones half of 1 on either side.
+/// The edges of bins of equal width, between min and max or, with `from_data`, between the least and the greatest element; equal bounds are
+/// moved apart by 0.5 on either side.
 template <bool OfPoints>
 struct BinEdges {
   struct Options {

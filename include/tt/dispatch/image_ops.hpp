@@ -1,4 +1,4 @@
-// Windows of Tensors: a view; and squares of channels as pixels. (Other ops on images are functional/image_ops.hpp's.)
+// unfold, a view of a Tensor's sliding windows, and the host kernel of pixel_shuffle. (Other ops on images: functional/image_ops.hpp.)
 //   tt::Tensor y = tt::conv2d(x, w, b, {.stride = 2, .padding = 1});   tt::max_pool2d(y, {.kernel_size = 2});   prices.unfold(0, 5, 1);
 #pragma once
 #include "tt/dispatch/views.hpp"
@@ -24,7 +24,7 @@ struct TensorFunction<UnfoldFn<Axis, Size, Step>> {
 };
 
 TT_INLINE void move_pixels(Call& c, std::int64_t factor, bool up);
-/// A view with other axes, laid out: rows that lie together are copied as they are.
+/// pixel_shuffle and its inverse on the host: a permuted view, made contiguous; rows of consecutive elements are copied whole.
 template <bool Up>
 struct HostKernel<PixelShuffle<Up>> {
   using Options = typename PixelShuffle<Up>::Options;

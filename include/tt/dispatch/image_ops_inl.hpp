@@ -43,7 +43,7 @@ TT_INLINE void move_pixels(Call& c, std::int64_t factor, bool up) {
     for (const std::int64_t n : {channels * squares, h / f, w / f}) to.push_back(n);
     c.result[0] = x.reshape({outer, channels, h / f, f, w / f, f}, c.at).permute({0, 1, 3, 5, 2, 4}, c.at).reshape(to, c.at);
   }
-  if (c.result[0].shares_storage(x)) c.result[0] = c.result[0].clone(c.at);  // single pixels lie as they did
+  if (c.result[0].shares_storage(x)) c.result[0] = c.result[0].clone(c.at);  // with single pixels the order is the same
 }
 
 }  // namespace detail

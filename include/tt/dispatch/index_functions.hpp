@@ -1,5 +1,5 @@
-// Elements written and read by index, beside those of index_ops.hpp. Names, arguments, defaults and meanings are PyTorch's. None of them changes its operand; of
-// places that are named twice the last one counts where nothing is summed.
+// Functions that read and write elements by index, beside those of index_ops.hpp. Names, arguments, defaults and meanings are PyTorch's.
+// None of them changes its operand; if an index occurs twice and nothing is summed, the last one counts.
 //   tt::scatter(x, 1, index, src)   tt::index_put(x, {rows, columns}, values, true)   tt::masked_scatter(x, mask, source)
 #pragma once
 #include <cstring>
@@ -10,15 +10,15 @@
 
 namespace tt {
 
-/// How elements that meet are joined.
+/// How elements with the same index are combined.
 enum class ScatterReduction { sum, prod, mean, amax, amin };
 template <>
 inline constexpr const char* choices_of<ScatterReduction> = "sum|prod|mean|amax|amin";
 
-/// A part of an axis: from start to stop, step apart; negative ones from the end. Slice() is all of it, Slice(1, none) all but the first.
+/// A part of an axis: from start up to stop, by step; negative bounds count from the end. Slice() is all of it, Slice(1, none) all but the first.
 struct Slice {
   std::int64_t start = 0, stop = INT64_MAX, step = 1;
-  /// A number, or tt::none: from the first, to the last, every one.
+  /// A number, or tt::none for the default: from the first, to the last, every element.
   struct Bound : Optional<std::int64_t> {
     constexpr Bound(NoneType) {}
     template <std::integral I>
@@ -44,7 +44,7 @@ class IndexItem {
   }
   IndexItem(NoneType) : kind(Kind::new_axis) {}
   IndexItem(const Tensor& t) : kind(Kind::tensor), tensor(t) {}
-  /// A new axis: of extent 1, or of none.
+  /// A new axis: of extent 1 (true) or 0 (false).
   template <std::same_as<bool> B>
   IndexItem(B b) : IndexItem(detail::TensorOperand(b).number(DType::boolean)) {}
   Kind kind;
@@ -52,12 +52,12 @@ class IndexItem {
   Tensor tensor;
 };
 
-/// `x` with elements of `src` in the places that `index` names along an axis: src[i][j] goes to [index[i][j]][j] for axis 0.
+/// `x` with elements of `src` at the indices in `index` along an axis: src[i][j] goes to [index[i][j]][j] for axis 0.
 TT_LAZY Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at = here());
 TT_LAZY Tensor scatter(const Tensor& x, int dim, const Tensor& index, const detail::TensorOperand& value, SourceLine at = here());
-/// The same, joined with what is there, or only among themselves.
+/// The same, but elements with the same index are combined, with the element of `x` too if include_self.
 TT_LAZY Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self = true, SourceLine at = here());
-/// Slices of `source` in place of those that a vector of indices names.
+/// `x` with slices of `source` in place of its own at a vector of indices.
 TT_LAZY Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
 TT_LAZY Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at = here());
 TT_LAZY Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here());
@@ -66,7 +66,7 @@ TT_LAZY Tensor index(const Tensor& x, TensorSpan indices, SourceLine at = here()
 /// The same with any items. A view of `x`, if there is no Tensor among them.
 TT_LAZY Tensor index(const Tensor& x, std::span<const IndexItem> items, SourceLine at = here());
 namespace detail {
-/// Axes of one slice for what has none.
+/// A Tensor of rank 0 as a vector of one element; back() makes a result rank 0 again.
 template <class = void>
 struct AxisOf {
   Tensor x;
@@ -78,16 +78,16 @@ struct AxisOf {
 };
 TT_LAZY void write_index(Tensor& x, std::span<const IndexItem> items, const TensorOperand& value, bool accumulate, SourceLine at);
 }  // namespace detail
-/// `x` with `values` there; accumulate: added.
+/// `x` with `values` at these indices; accumulate: they are added to its elements.
 TT_LAZY Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate = false, SourceLine at = here());
-/// Elements of `x` as a vector, and back.
+/// Elements of `x` at indices into all its elements as a vector; and `x` with elements written there.
 TT_LAZY Tensor take(const Tensor& x, const Tensor& index, SourceLine at = here());
 TT_LAZY Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here());
-/// Elements of `source`, one after the other, where the mask is true.
+/// `x` with consecutive elements of `source` where the mask is true.
 TT_LAZY Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, SourceLine at = here());
-/// Places in a row of all elements as places along each axis of a shape; those beyond its end begin anew.
+/// Indices into all elements as a vector, as indices along each axis of a shape; indices beyond the end wrap around.
 TT_LAZY std::vector<Tensor> unravel_index(const Tensor& indices, const IntList& shape, SourceLine at = here());
-/// nonzero with a fixed number of rows: the first ones, or rows of fill_value behind the last. In a captured function it does not end the graph.
+/// nonzero with a fixed number of rows: only the first ones, or rows of fill_value after the last. It does not end the graph of a capture.
 TT_LAZY Tensor nonzero_static(const Tensor& x, SizeArgument size, std::int64_t fill_value = -1, SourceLine at = here());
 template <class = void> Tensor argwhere(const Tensor& x, SourceLine at = here()) { return nonzero(x, at); }
 

@@ -9,7 +9,7 @@
 namespace tt {
 namespace detail {
 
-/// What an element that is written makes of the one that is there.
+/// How a written element is combined with the element already at its index.
 enum class Meeting { assign, sum, prod, amax, amin };
 }  // namespace detail
 template <>
@@ -24,7 +24,7 @@ struct Scatter {
     bool include_self = true;
   };
   static constexpr OpInfo info{.name = "_scatter", .arguments = "input, .dim, index, src"};
-  static constexpr bool is_linear = true;  // of those that are differentiated, see below
+  static constexpr bool is_linear = true;  // for the meetings differentiated here, see below
   static constexpr Batching batching = Batching::along_dim;
   static Sym like(const Sym& x, const Sym& index, const Sym& src, const Options&) { return like_written(x, src, index.shape(), info.name); }
   static void kernel(Call& c, const Options& o) {
@@ -43,7 +43,7 @@ struct Scatter {
       const auto* const values = source.data_ptr<T>();
       const auto* const places = index.data_ptr<std::int64_t>();
       auto* const to = result.data_ptr<T>();
-      const auto each = [&](const auto& meet) {  // element `at` of the result, and what is written there
+      const auto each = [&](const auto& meet) {  // meet(index in the result, value written there)
         e.each_row(result, e.rows_are_apart(), [&](std::int64_t first, std::int64_t base) {
           const auto* from = values + first;
           e.each_place(result, places + first, [&](std::int64_t j, std::int64_t place) { meet(base + place, from[j]); });
@@ -57,7 +57,7 @@ struct Scatter {
       });
     });
   }
-  /// Of what is assigned and summed; for the rest see ScatterProduct and scatter_reduce.
+  /// For assign and sum; for the other meetings see ScatterProduct and scatter_reduce.
   static void derivative(const auto& s, const Options& o) {
     if (o.meeting == Meeting::sum && o.include_self) s.out[0] = s.gradient[0];
     else s.out[0] = call_with<Scatter<>>(s.at, {o.dim}, s.gradient[0], s.argument[1], zeros_like_index(s));
@@ -85,7 +85,7 @@ struct Scatter {
   }
 };
 
-/// Products of what meets in one place. Their derivative reads the factors, so it is an op of its own.
+/// Products of all elements written to one index. An op of its own, because its derivative reads the factors.
 template <class = void>
 struct ScatterProduct {
   struct Options {
@@ -97,8 +97,8 @@ struct ScatterProduct {
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& x, const Sym& index, const Sym& src, const Options&) { return like_written(x, src, index.shape(), Scatter<>::info.name); }
   static void kernel(Call& c, const Options& o) { Scatter<>::kernel(c, {o.dim, Meeting::prod, o.include_self}); }
-  /// By each factor the product of the others, in forms that have the right derivatives where some are 0: the whole product divided by it; for the only 0 the product of
-  /// the rest; for one of two that times the other 0.
+  /// The gradient of a factor is the product of the others, in forms whose derivatives are right where factors are 0: the whole product divided by the factor;
+  /// for a single 0, the product of the rest; for one of two zeros, that product times the other 0.
   static void derivative(const auto& s, const Options& o) {
     const auto& x = s.argument[0];
     const auto& index = s.argument[1];
@@ -120,7 +120,7 @@ struct ScatterProduct {
   }
 };
 
-/// A vector of indices along one axis in the shape of `source`.
+/// A vector of indices along axis `d`, expanded to the shape of `source`.
 template <class = void>
 Tensor index_over(const Tensor& index, int d, const Tensor& source, SourceLine at) {
   IntList to;
@@ -128,13 +128,13 @@ Tensor index_over(const Tensor& index, int d, const Tensor& source, SourceLine a
   return index.reshape(to, at).expand(source.shape(at), at);
 }
 inline bool is_mask(const Tensor& t) { return t.dtype() == DType::boolean || t.dtype() == DType::u8; }
-/// Indices as places in `x` as a vector of what they name: with_places(x moved so that indexed axes come first, places, shape of the result).
+/// Index Tensors (or masks) of x[indices], as one vector of positions among the indexed axes of `x`, which are moved to the front.
 template <class = void>
 struct Places {
   Tensor moved;          ///< `x` with the indexed axes in front
-  Tensor flat;           ///< places among those axes, a vector
-  IntList shape;         ///< of the indices
-  int indexed = 0, front = 0;  ///< how many axes are indexed; where the indices' axes go in the result
+  Tensor flat;           ///< positions among the indexed axes, a vector
+  IntList shape;         ///< shape of the broadcast indices
+  int indexed = 0, front = 0;  ///< number of indexed axes; first axis of the indices in the result
   Places(const Tensor& x, TensorSpan given, const char* op, SourceLine at) {
     TensorList all;
     for (const Tensor& t : given) {
@@ -189,7 +189,7 @@ struct Places {
     shape = place.shape(at);
     flat = place.reshape({-1}, at);
   }
-  /// (indexed axes as one, others)
+  /// `moved`, with the indexed axes joined to one.
   Tensor rows(SourceLine at) const {
     IntList to;
     Size n(1);
@@ -230,7 +230,7 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
   const Meeting m = reduce == ScatterReduction::amax ? Meeting::amax : Meeting::amin;
   const Tensor own = x.detach(), from = src.detach(), r = met(own, from, m, include_self);
   if (!is_floating(x.dtype()) || !(x.impl().is_differentiated() || given.impl().is_differentiated() || detail::capture_mode)) return r;
-  // what is written is one of the elements that were joined: it is shared by those that are equal to it, and moves as these do
+  // The result is one of the joined elements: its gradient is shared among the elements equal to it, and so are tangents.
   const Tensor same = (own == r).to(x.dtype(), at), same_source = (from == gather(r, dim, index, at)).to(x.dtype(), at);
   const Tensor self = include_self ? same : met(same, zeros_of(from), Meeting::assign, true);
   const Tensor share = 1 / tt::maximum(met(self, same_source, Meeting::sum, true), 1, at);
@@ -246,7 +246,7 @@ TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& ind
   return a.back(call_with<detail::IndexCopy>(at, {a.d}, a.x, index, src), at);
 }
 namespace detail {
-/// A copy with the value in these places along an axis.
+/// A copy of x with one value at these indices along an axis.
 inline Tensor with_filled(const Tensor& x, int axis, const Tensor& index, const Tensor& value, SourceLine at) {
   const Tensor r = x.clone(at).contiguous(at), places = index.contiguous(at);
   const Shape& s = r.impl().shape;
@@ -288,7 +288,7 @@ TT_LAZY_DEFINITION Tensor index(const Tensor& x, TensorSpan indices, SourceLine 
   IntList to = p.shape;
   for (int k = p.indexed; k < p.moved.dim(); ++k) to.push_back(p.moved.size(k, at));
   const Tensor r = index_select(p.rows(at), 0, p.flat, at).reshape(to, at);
-  IntList from, onto;  // the indices' axes go where the indexed ones were, if those stood together
+  IntList from, onto;  // the indices' axes go where the indexed axes were, if these were adjacent
   for (int k = 0; k < p.shape.size(); ++k) {
     from.push_back(k);
     onto.push_back(k + p.front);
@@ -296,13 +296,13 @@ TT_LAZY_DEFINITION Tensor index(const Tensor& x, TensorSpan indices, SourceLine 
   return p.front ? movedim(r, from, onto, at) : r;
 }
 namespace detail {
-/// What the items without Tensors make of `x`, a view; and the Tensors, by the axes of that.
+/// `view`: `x` after the items that are no Tensors; `tensors`: the index Tensors, by axis of `view`.
 struct IndexedView {
   Tensor view;
   TensorList tensors;
   bool has_tensors = false;
 };
-/// `written`: what is to be written to is needed.
+/// `written`: the view is written to, so it must share memory with `x`.
 template <class = void>
 IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, bool written, SourceLine at) {
   using Kind = IndexItem::Kind;
@@ -332,20 +332,20 @@ IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, boo
         pass(1);
         break;
       case Kind::tensor:
-        if (i.tensor.dim() == 0 && !is_mask(i.tensor)) {  // a number, which is looked at, or read where it lies
+        if (i.tensor.dim() == 0 && !is_mask(i.tensor)) {  // a scalar index: read now (select), or on its device (index)
           need_index_dtype(is_integral(i.tensor.dtype()), "index", i.tensor.dtype(), "an integer", at);
           if (is_plain(i.tensor) || (written && tensors > 1)) {
             r.view = r.view.select(axis, i.tensor.to(DType::i64, at).item<std::int64_t>(at), at);
             break;
           }
           if (!written) {
-            TensorList places(static_cast<std::size_t>(axis));  // whole axes before it
+            TensorList places(static_cast<std::size_t>(axis));  // undefined: whole axes
             places.push_back(i.tensor.reshape({1}, at));
             r.view = tt::index(r.view, places, at).squeeze(axis, at);
             break;
           }
         }
-        if (i.tensor.dim() == 0 && is_mask(i.tensor)) {  // a new axis, of extent 1 or 0
+        if (i.tensor.dim() == 0 && is_mask(i.tensor)) {  // a scalar mask: a new axis of extent 1 or 0
           r.view = r.view.unsqueeze(axis, at);
           r.tensors.push_back(i.tensor.reshape({1}, at));
           ++axis;
@@ -369,7 +369,7 @@ TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem
   IndexedView r = view_of_items(x, items, true, at);
   Tensor own = value.tensor ? *value.tensor : value.number(x.dtype());
   if (!value.tensor || !r.has_tensors) own = own.to(x.dtype(), at);
-  while (own.dim() > 0 && own.size(0, at) == 1) own = own.select(0, 0, at);  // more axes of extent 1 than there are places for
+  while (own.dim() > 0 && own.size(0, at) == 1) own = own.select(0, 0, at);  // drops leading axes of extent 1 that have no counterpart
   if (r.has_tensors) r.view.copy_(tt::index_put(r.view, r.tensors, own, accumulate, at), at);
   else if (accumulate) r.view.add_(own, at);
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
@@ -378,7 +378,7 @@ TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const T
   detail::need_same_dtype("index_put", x, values, at);
   const detail::Places<> p(x, indices, "index_put", at);
   const Tensor rows = p.rows(at);
-  IntList natural;  // of x[indices]
+  IntList natural;  // the shape of x[indices]
   for (int k = 0; k < p.front; ++k) natural.push_back(p.moved.size(p.indexed + k, at));
   for (int k = 0; k < p.shape.size(); ++k) natural.push_back(p.shape[k]);
   for (int k = p.indexed + p.front; k < p.moved.dim(); ++k) natural.push_back(p.moved.size(k, at));
@@ -450,7 +450,7 @@ TT_LAZY_DEFINITION Tensor nonzero_static(const Tensor& x, SizeArgument size, std
   if (x.dim() == 0) return full({n, 0}, fill_value, detail::on_device(DType::i64, x.device()), at);
   const Tensor mask = tt::ne(x, 0, at).reshape({-1}, at), counted = detail::running_sum(mask.to(DType::i64, at), 0, at);
   const Size all = mask.numel(at);
-  const Tensor to = tt::where(tt::logical_and(mask, tt::le(counted, n, at), at), counted - 1, n, at);  // behind the last: what is not wanted
+  const Tensor to = tt::where(tt::logical_and(mask, tt::le(counted, n, at), at), counted - 1, n, at);  // index n, cut off below: all other elements
   const Tensor first = scatter(zeros({n + 1}, detail::on_device(DType::i64, x.device()), at), 0, to, arange(all).to(x.device(), false, at), at).slice(0, 0, n, 1, at);
   IntList shape;
   for (int k = 0; k < x.dim(); ++k) shape.push_back(x.size(k, at) < 1 ? Size(1) : x.size(k, at));

@@ -1,4 +1,4 @@
-// Operators that take elements by index, and what their kernels share: the axis, the indices and the rows of a call. The kernels themselves are in index_ops_inl.hpp.
+// Operators that read and write elements by index, and helpers of their kernels: the axis, the indices and the rows of a call. Kernels: index_ops_inl.hpp.
 #pragma once
 #include <atomic>
 
@@ -9,15 +9,15 @@
 namespace tt {
 namespace detail {
 
-// Derivatives: what is taken from a place is added to it. One function serves Tensors and symbols.
+// Derivatives: the gradient of a gathered element is added at the index it was read from. One function serves Tensors and symbols.
 
-/// Of an argument, whose shape is all that is known, where its gradient is.
+/// Zeros in the shape of argument k (only its shape is known), with the gradient's dtype and device.
 inline Tensor zeros_of(const DerivativeStep& s, int k = 0) {
   return tt::zeros(s.argument[k].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
 }
 inline Sym symbol_like(const Sym& x, DType d, const Shape& shape) { return {x.graph, x.graph->constant(d, 0, shape)}; }
 inline Sym zeros_of(const DerivativeRecord& s, int k = 0) { return symbol_like(s.argument[k], s.gradient[0].dtype(), s.argument[k].shape()); }
-/// A symbol like `x` with so many elements along an axis; a single element has none.
+/// A symbol like `x` with `size` elements along an axis; a scalar stays a scalar.
 inline Sym with_size_along(const Sym& x, int dim, Extent size, const char* op) {
   Shape s = x.shape();
   const int axis = normalize_axis(dim, s.rank ? s.rank : 1);
@@ -26,12 +26,12 @@ inline Sym with_size_along(const Sym& x, int dim, Extent size, const char* op) {
   return symbol_like(x, x.dtype(), s);
 }
 
-/// An axis, and whether negative indices count from its end.
+/// The axis, and whether negative indices count from its end (wrap).
 struct IndexOptions {
   int dim = 0;
   bool wrap = false;
 };
-/// Places along an axis of something of this shape, as i64 from the beginning, or the error of op F. For programs that take elements themselves: see plan/take_calls.hpp.
+/// Checks indices along an axis of `shape`; gives them as non-negative i64, or throws op F's error. For programs that gather themselves: plan/take_calls.hpp.
 template <class F>
 struct CheckPlacesOf {
   struct Options {
@@ -44,7 +44,7 @@ struct CheckPlacesOf {
   static Sym like(const Sym& index, const Options&) { return symbol_like(index, DType::i64, index.shape()); }
   static void kernel(Call& c, const Options& o);
 };
-/// x, with the source's sizes known to be those of what the indices name.
+/// x, after requiring that the source has the shape `named` by the indices.
 inline Sym like_written(const Sym& x, const Sym& source, const Shape& named, const char* op) {
   (void)need_shape(source, named, op);
   return x;
@@ -73,11 +73,11 @@ struct IndexAdd {
     s.out[2] = call_with<IndexSelect>(s.at, o, s.gradient[0], s.argument[1]);
   }
 };
-/// Slices put in the place of others.
+/// Slices at the indices replaced by slices of `source`.
 struct IndexCopy {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "_index_copy", .arguments = "input, .dim, index, source"};
-  static constexpr bool is_linear = true;  // of places that are written twice the last tangent stays, as the last value does; the gradient goes to each, as PyTorch's
+  static constexpr bool is_linear = true;  // of indices written twice the last tangent stays, as the last value does; each source slice has a gradient, as in PyTorch
   static constexpr Batching batching = Batching::shared_index;
   static Sym like(const Sym& x, const Sym& index, const Sym& source, const Options& o) {
     return like_written(x, source, with_size_along(x, o.dim, index.shape().size(), info.name).shape(), info.name);
@@ -109,7 +109,7 @@ struct ScatterAdd {
     s.out[0] = s.gradient[0];
     s.out[2] = call_with<Gather>(s.at, o, s.gradient[0], s.argument[1]);
   }
-  static void front(Call& c, const Options& o);  ///< of a longer `src` the beginning is taken
+  static void front(Call& c, const Options& o);  ///< a longer `src` is cut to the size of `index`
 };
 struct Nonzero {
   using Options = NoOptions;
@@ -128,7 +128,7 @@ inline void need_readable(const Call& c) {
   TT_THROW(Error(Text("tt::") << c.op->name() << ": " << what << " of shape " << own.shape() << " does not fit shape " << c[0].shape() << " along axis "
                               << dim << "." << c.at));
 }
-/// A Tensor without axes is on any device, to the dispatcher; not here.
+/// For the dispatcher a scalar Tensor fits any device; here devices must be equal.
 inline void need_device(const Call& c, int k) {
   if (c[k].device() != c[0].device())
     TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << to_text(c[0].device()) << " and " << to_text(c[k].device()) << "." << c.at));
@@ -138,12 +138,12 @@ inline void need_indices(const Call& c) {
   const DType d = c[1].dtype();
   need_index_dtype(d == DType::i64 || d == DType::i32 || (is_integral(d) && c[1].impl().numel == 0), c.op->name(), d, "i64 or i32", c.at);
 }
-/// Dense and of i64, each within an axis of this shape, which has a size of 1 if it has none.
+/// The indices, contiguous and i64, each checked against the size of an axis of `shape`; the axis of a scalar has size 1.
 inline Tensor checked_places(const char* op, const Tensor& places, const Shape& shape, int axis, bool wrap, SourceLine at) {
   const Tensor given = convert(places, DType::i64, at).contiguous();
   Tensor index = given;
   const std::int64_t size = shape.rank ? shape.code[axis] : 1, n = index.impl().numel;
-  const auto wrong = [&] {  // the sign of either is that of a wrong one; eight at a time are a vector
+  const auto wrong = [&] {  // out of range: the sign bit of i or of size - 1 - i is set; eight at a time make a vector loop
     const auto* i = index.data_ptr<std::int64_t>();
     const auto sign = [&](std::int64_t k) {
       const auto own = static_cast<std::uint64_t>(i[k]);
@@ -180,7 +180,7 @@ void CheckPlacesOf<F>::kernel(Call& c, const Options& o) {
   c.result[0] = checked_places(F::info.name, c[0], shape, o.dim, o.wrap, c.at);
 }
 
-/// f with a number of the dtype.
+/// Calls f with a value of the dtype, after checking device and dtype of argument 2.
 template <class F>
 void with_number(const Call& c, const F& f) {
   need_device(c, 2);
@@ -189,7 +189,7 @@ void with_number(const Call& c, const F& f) {
   with_dtype(c[0].dtype(), f);
 }
 
-/// Integers wrap around, as in every op; of bool: is one of them true?
+/// Integers wrap around, as in every op; for bool the sum is a logical or.
 template <class T>
 T sum_of(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) return a || b;
@@ -206,17 +206,17 @@ void add_to_row(T* __restrict to, const T* __restrict from, std::int64_t n) {
 
 // ---- slices of an axis
 
-/// The axis of an op; what has no axes is a vector of one element.
+/// The axis of an op; a scalar counts as a vector of one element.
 inline int axis_of(const Call& c, int dim) { return axis_of(c[0], dim, c.op->name(), c.at, c[0].dim() ? c[0].dim() : 1); }
 
-/// A dense Tensor as `outer` times `size` rows of `inner` elements.
+/// A contiguous Tensor as `outer` times `size` rows of `inner` elements.
 struct AroundAxis {
   std::int64_t outer = 1, size = 1, inner = 1;
   AroundAxis(const Shape& s, int axis) {
     for (int k = 0; k < s.rank; ++k) (k < axis ? outer : k == axis ? size : inner) *= s.code[k];
   }
 };
-/// The same of a call's first argument, beside a vector of indices along the axis.
+/// The same for a call's first argument, with a vector of indices along the axis.
 struct AxisBlocks : AroundAxis {
   int axis;
   AxisBlocks(const Call& c, int dim) : AroundAxis(c[0].impl().shape, axis_of(c, dim)), axis(axis_of(c, dim)) {
@@ -225,7 +225,7 @@ struct AxisBlocks : AroundAxis {
     if (c[1].dim() > 1 || (s.rank == 0 && c[1].impl().numel != 1))
       TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are of shape " << c[1].shape() << ". A vector?" << c.at));
   }
-  /// The shape of `t` with so many rows along the axis.
+  /// The shape of `t` with `rows` elements along the axis.
   Shape with_rows(const Tensor& t, std::int64_t rows) const {
     Shape s = t.impl().shape;
     if (s.rank > 0) s.set(axis, rows);
@@ -234,7 +234,7 @@ struct AxisBlocks : AroundAxis {
 };
 // ---- elements along an axis
 
-/// Of an index that is repeated along all other axes, as an expanded one: the places of whole slices along the axis. Undefined where it is none.
+/// If the index is expanded along all other axes, the vector of indices of whole slices; else undefined.
 inline Tensor places_of_slices(const Call& c, int dim) {
   const TensorImpl &x = c[0].impl(), &index = c[1].impl();
   const int rank = x.shape.rank, axis = dim < 0 ? dim + rank : dim;
@@ -242,21 +242,21 @@ inline Tensor places_of_slices(const Call& c, int dim) {
   for (int k = 0; k < rank && repeated; ++k) repeated = k == axis || (index.shape.code[k] == x.shape.code[k] && (index.stride[k] == 0 || index.shape.code[k] == 1));
   return repeated ? make_view(c[1], Shape{index.shape.code[axis]}, index.stride + axis, index.data) : Tensor();
 }
-/// The elements of a Tensor beside the axis that indices replace, row by row of their last axis.
+/// Elements of a gather or scatter, row by row of the last axis; indices replace the position along `axis`.
 struct AxisElements {
   int axis;
-  Shape shape;                  ///< of the indices
+  Shape shape;                  ///< shape of the indices
   std::int64_t columns, rows;
   AxisElements(const Call& c, int dim) : axis(axis_of(c, dim)), shape(c[1].impl().shape) {
     need_indices(c);
-    bool fits = shape.rank == c[0].dim() || c[1].impl().numel == 0;  // of no indices any rank, as in PyTorch
+    bool fits = shape.rank == c[0].dim() || c[1].impl().numel == 0;  // empty indices may have any rank, as in PyTorch
     for (int k = 0; k < shape.rank && fits && c[1].impl().numel > 0; ++k) fits = k == axis || shape.code[k] <= c[0].size(k);
     if (!fits) sizes_differ(c, dim, "index", c[1]);
     columns = shape.rank > 0 ? shape.code[shape.rank - 1] : 1;
     rows = columns > 0 ? c[1].impl().numel / columns : 0;
   }
-  /// f(first element of the row among the indices, place of it in `t` if its index were 0). `apart`: no two rows name the same places, or f only reads there;
-  /// threads share them then.
+  /// f(number of the first index of the row, offset in `t` of the row's element with index 0). `apart`: no two rows write the same elements, so threads share
+  /// the rows.
   template <class F>
   void each_row(const Tensor& t, bool apart, const F& f) const {
     const int last = shape.rank - 2;
@@ -267,9 +267,9 @@ struct AxisElements {
     if (apart) in_ranges(rows, columns, range);
     else range(0, rows);
   }
-  /// Do rows of indices name places in rows of their own?
+  /// True if each row of indices stays in a row of its own of the result.
   bool rows_are_apart() const { return axis == shape.rank - 1; }
-  /// f(number in a row, place of that element in the row of `t`) for each of these indices.
+  /// f(number in a row, offset of the indexed element from the row's begin in `t`) for each of these indices.
   template <class F>
   void each_place(const Tensor& t, const std::int64_t* index, const F& f) const {
     if (shape.rank == 0) return f(0, index[0]);
@@ -282,7 +282,7 @@ struct AxisElements {
   }
 };
 
-/// The part of `source` that `index` has places for.
+/// The part of `source` that has the size of `index`.
 inline Tensor beginning_of(const Tensor& source, const Tensor& index, SourceLine at) {
   Tensor part = source;
   for (int k = 0; k < index.dim() && k < source.dim(); ++k)

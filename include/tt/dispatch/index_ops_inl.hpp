@@ -9,11 +9,11 @@
 namespace tt {
 namespace detail {
 
-/// Places one behind the other, as most of those of a padding, a roll or a window are.
+/// A run of consecutive indices; padding, roll and windows consist mostly of such runs.
 struct PlaceRun {
   std::int64_t begin, count;
 };
-/// Of `least` places each, on average; else none.
+/// The runs, if they have at least `least` indices each on average; else none.
 inline std::vector<PlaceRun> runs_of_places(const std::int64_t* place, std::int64_t count, std::int64_t least) {
   std::vector<PlaceRun> runs;
   for (std::int64_t i = 0; i < count; ++i)
@@ -57,10 +57,10 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
       });
   });
 }
-/// f(n, k) for each place k of each block n before the axis. Threads share the blocks, or the rows that are written; what goes to one row keeps its order.
+/// f(n, k) for each index k of each block n before the axis. Threads share the blocks, or the written rows; writes to one row keep their order.
 template <class F>
 void each_place(const AxisBlocks& b, const std::int64_t* place, std::int64_t count, const F& f) {
-  constexpr std::int64_t worth_looking = 8;  // elements of a row: each thread looks at all places
+  constexpr std::int64_t worth_looking = 8;  // elements of a row: each thread reads all indices
   if (b.outer != 1 || b.inner < worth_looking || count == 0)
     return in_ranges(b.outer, count * b.inner, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n)
@@ -103,7 +103,7 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
     each_place(b, place, count, [&](std::int64_t n, std::int64_t k) { copy_memory(to + (n * b.size + place[k]) * bytes, from + (n * count + k) * bytes, static_cast<std::size_t>(bytes)); });
 }
 
-/// The call of an op on other Tensors in the place of the first two.
+/// The call of an op with other first two arguments.
 template <class F>
 void call_on(Call& c, const Tensor& x, const Tensor& index, const IndexOptions& o) {
   const Tensor* argument[] = {&x, &index, c.arguments > 2 ? &c[2] : nullptr};
@@ -160,7 +160,7 @@ TT_INLINE void Nonzero::kernel(Call& c, const Options&) {
   const auto* there = mask.data_ptr<bool>();
   const std::int64_t n = mask.impl().numel;
   const Split split = split_rows(n, 1);
-  std::vector<std::int64_t> first(static_cast<std::size_t>(split.parts) + 1);  // of each part, in the result
+  std::vector<std::int64_t> first(static_cast<std::size_t>(split.parts) + 1);  // first result row of each part
   in_ranges(split, n, [&](int part, std::int64_t begin, std::int64_t end) {
     std::int64_t count = 0;
     for (std::int64_t i = begin; i < end; ++i) count += there[i];
@@ -179,9 +179,9 @@ TT_INLINE void Nonzero::kernel(Call& c, const Options&) {
       place[k] = left % shape.code[k];
       left /= shape.code[k];
     }
-    const auto rows = [&](auto axes) {  // a constant, where there are few
+    const auto rows = [&](auto axes) {  // axes: a constant for ranks 1 to 3
       for (const std::int64_t columns = shape.code[axes - 1]; found < last;) {
-        for (std::int64_t& j = place[axes - 1]; j < columns && found < last; ++j, ++i) {  // without a branch that nobody can foresee
+        for (std::int64_t& j = place[axes - 1]; j < columns && found < last; ++j, ++i) {  // branch-free: a branch on there[i] would be mispredicted
           for (int k = 0; k < axes; ++k) to[found * axes + k] = place[k];
           found += there[i];
         }
@@ -202,13 +202,13 @@ inline void need_defined(const char* op, std::initializer_list<std::pair<const c
   for (const auto& [name, t] : all)
     if (!t->defined()) TT_THROW(Error(Text("tt::") << op << ": argument " << name << " is an undefined Tensor." << at));
 }
-/// Rows of `x` that indices of any shape name.
+/// Rows of `x` for indices of any shape.
 template <class = void> Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
   IntList shape = index.shape(at);
   for (int k = 1; k < x.dim(); ++k) shape.push_back(x.size(k, at));
   return call_with<IndexSelect>(at, {0, wrap}, x, index.flatten(at)).reshape(shape, at);
 }
-/// Where elements of a mask are true, in row-major order.
+/// Indices of the true elements of a mask, in row-major order.
 template <class = void> Tensor places_of(const Tensor& mask, SourceLine at) {
   return call_with<Nonzero>(at, {}, mask.flatten(at)).select(1, 0, at);
 }

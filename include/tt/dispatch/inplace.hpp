@@ -1,6 +1,6 @@
-// Changing Tensors in place. Operands that share memory with the Tensor are read before it is written, as if they were copies;
-// PyTorch refuses them where they do not lie alike. The tape sees an in-place op as the op on the old value, whose result
-// takes the Tensor's place; the storage's version tells what was saved before.
+// In-place changes. Operands that share memory with the Tensor are read before it is written, as if they were copies; PyTorch throws if their strides differ.
+// The tape records an in-place op as the op on the old value, and its result takes the Tensor's place; the storage's version tells whether a saved Tensor has
+// changed.
 #pragma once
 #include "tt/dispatch/shared_ranges.hpp"
 #include "tt/dispatch/to_device.hpp"
@@ -8,30 +8,30 @@
 namespace tt {
 namespace detail {
 
-/// What autograd does for Tensors that want a gradient; null while autograd is not part of the program.
+/// Called for Tensors that require a gradient; null while autograd is not part of the program.
 struct TapeHooks {
   bool (*needs_tape)(const Tensor& target, const Tensor* other) = nullptr;
-  void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws what is not allowed
+  void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws where the change is not allowed
   void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
-  void (*become)(Tensor& target, const Tensor& view) = nullptr;  ///< target, which is a view of itself now, gets that one's history
-  void (*view)(const Tensor& view) = nullptr;                    ///< a view, made without an op, gets the history of its base
+  void (*become)(Tensor& target, const Tensor& view) = nullptr;  ///< `target` is now a view of its old self: it gets the history of `view`
+  void (*view)(const Tensor& view) = nullptr;                    ///< a view made without an op gets the history of its base
   void (*require)(const Tensor& t) = nullptr;                    ///< Tensor::requires_grad_
-  bool (*has_graph)(const Tensor& t) = nullptr;                  ///< was it computed on the tape, or what is still there from it?
+  bool (*has_graph)(const Tensor& t) = nullptr;                  ///< was it computed on the tape, or does a graph of it still exist?
 };
 inline TapeHooks& tape_hooks() {
   static TapeHooks hooks;
   return hooks;
 }
-/// Does the tape see a change of `target` in place, by values of `other`?
+/// Does the tape record an in-place change of `target` by values of `other`?
 inline bool change_is_taped(const Tensor& target, const Tensor* other = nullptr) {
   const TapeHooks& hooks = tape_hooks();
   return hooks.needs_tape && hooks.needs_tape(target, other);
 }
 
-/// Is it changed under NoGrad, though it is of the tape? What is read of it later is no function of what it was.
+/// Changed under NoGrad although it requires a gradient: values read later do not depend on the old one.
 inline bool is_changed_off_tape(const Tensor& target) { return target.impl().requires_grad && !DispatchState::of_this_thread().grad_enabled; }
 
-/// f(), which changes `t` or what it depends on: at once, with elements that are there. A captured graph ends before it.
+/// Runs f(), which changes `t` or reads its elements, at once on the elements. A captured graph ends before it.
 template <class F>
 decltype(auto) outside_capture(const Tensor& t, const char* op, SourceLine at, const F& f) {
   if (!capture_mode) [[likely]] return f();
@@ -40,7 +40,7 @@ decltype(auto) outside_capture(const Tensor& t, const char* op, SourceLine at, c
   return f();
 }
 
-/// Writes dense elements where those of `to` lie, whose places differ. T is of their size.
+/// Copies contiguous elements to the elements of `to`, which must not overlap. T has the size of an element.
 template <class T>
 void scatter(const TensorImpl& to, const T* from) {
   const int rank = to.shape.rank;
@@ -57,7 +57,7 @@ void scatter(const TensorImpl& to, const T* from) {
   });
 }
 
-/// Dense elements of the same shape and dtype, from any device to any.
+/// Copies contiguous elements of the same shape and dtype between any two devices.
 TT_INLINE void write_on_devices(const Tensor& to, const Tensor& from, SourceLine at);
 
 /// Writes the elements of `from` (same shape after broadcasting, any dtype) into `to`.
@@ -67,14 +67,14 @@ inline void advance_version(const Tensor& t) {
   if (t.impl().storage) t.impl().storage->version.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Which of several values would stay is chance.
+/// Throws if elements of `target` share memory: which of several values stays would depend on the order of writes.
 TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine at);
 TT_INLINE void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at);
 
-/// In a captured graph a change in place is a new value under the old name.
+/// In a captured graph an in-place change gives the target a new value.
 TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* op, SourceLine at);
 
-/// target = op(operands), elementwise, of which the tape sees nothing and no capture: written where it lies if the kernel can. `name` is what errors call it.
+/// target = op(operands), elementwise, without tape and capture; written in place if the kernel can. `name` is the op's name in errors.
 TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const TensorOperand* operand, int count, const Attributes& attributes, const char* name,
                                     SourceLine at);
 template <class... A>
@@ -88,7 +88,7 @@ InPlace::InPlace(Tensor& target, const char* name, SourceLine at, const A&... ot
 
 /// target = op(target, operand), in place.
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at);
-/// The same of an op of one operand, if `operand` is null. Dense elements are written where they lie.
+/// The same; with a null `operand`, for ops of one operand. Contiguous elements are written in place.
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand* operand, const char* name, SourceLine at);
 
 }  // namespace detail
@@ -103,7 +103,7 @@ template <NumberOrSize A>
 Tensor& Tensor::div_(A o, SourceLine at) { return detail::update(operator_entry<Op::div>(), *this, {o, at}, "div_", at); }
 
 namespace detail {
-/// Throws Error where nobody would see what is written: this Tensor has no name, and no other one has these elements, or only what it is a view of, which nobody else holds.
+/// Throws Error if a write would be lost: this Tensor is a temporary and nothing else shares its storage, except a base that is itself a temporary.
 inline void need_seen(const TensorImpl* t, SourceLine at) {
   if (!t || !t->storage || t->storage->free_data || t->uses.load(std::memory_order_relaxed) != 1) return;
   const bool base_has_no_name = t->base && t->base->uses.load(std::memory_order_relaxed) == 1;
@@ -125,7 +125,7 @@ inline Tensor& operator+=(Tensor& a, detail::TensorOperand b) { return detail::u
 inline Tensor& operator-=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::sub>(), a, b, "sub_", b.where); }
 inline Tensor& operator*=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::mul>(), a, b, "mul_", b.where); }
 inline Tensor& operator/=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::div>(), a, b, "div_", b.where); }
-// Of a view that was just taken: y[0] += x.
+// For a view that was just made: y[0] += x.
 inline Tensor operator+=(Tensor&& a, detail::TensorOperand b) { return a += b; }
 inline Tensor operator-=(Tensor&& a, detail::TensorOperand b) { return a -= b; }
 inline Tensor operator*=(Tensor&& a, detail::TensorOperand b) { return a *= b; }

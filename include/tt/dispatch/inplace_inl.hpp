@@ -21,7 +21,7 @@ TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine a
   const ExcludeKeys below(KeySet(DispatchKey::autograd) | DispatchKey::trace);
   Tensor source = from.dtype() == to.dtype() ? from : convert(from, to.dtype(), at);
   if (!is_host(to.device()) && is_host(source.device()) && source.impl().numel < to.impl().numel)
-    source = to_device(source, to.device(), false, at);  // repeated there
+    source = to_device(source, to.device(), false, at);  // expanded on the device
   if (!(source.impl().shape == to.impl().shape)) source = source.expand(to.impl().shape, at);
   if (!to.is_contiguous() && is_host(to.device()))
     if (const MemoryOrder order(to); order.has_no_gaps(to)) return write_elements(in_order(to, order), in_order(source, order), at);
@@ -42,7 +42,7 @@ TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine
 TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at) {
   if (!DispatchState::of_this_thread().grad_enabled || (capture_mode && t.impl().trace_id >= 0 && capture_mode->keeps_old(t))) return t;
   const Tensor copy = outside_capture(t, "copy_", at, [&] { return call_unary(copy_operator(), t, no_attributes, at); });
-  if (capture_mode) stamp(copy);  // what is recorded reads this, which nothing changes
+  if (capture_mode) stamp(copy);  // the recorded op reads this copy, which nothing changes
   return copy;
 }
 
@@ -50,7 +50,7 @@ TT_INLINE void check_result(const Tensor& target, const Tensor& result, const ch
   if (!(result.impl().shape == target.impl().shape))
     TT_THROW(Error(Text("tt::") << op << ": the result has another shape than the Tensor it is written to: " << result.shape()
                                 << " and " << target.shape() << "." << at));
-  if (!capture_mode && result.device() != target.device())  // of values of a graph the device may be another
+  if (!capture_mode && result.device() != target.device())  // in a capture the device of a value may differ
     TT_THROW(Error(Text("tt::") << op << ": the result is on " << to_text(result.device()) << ", the Tensor it is written to on " << to_text(target.device()) << ". Use to?" << at));
   if (category(result.dtype()) > category(target.dtype()))
     TT_THROW(Error(Text("tt::") << op << ": the result is " << name(result.dtype()) << " and cannot be written to "
@@ -109,7 +109,7 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
   if (change_is_taped(target, other)) {
     check_no_repeats(target, name, at);
     hooks.check(target, at);
-    // The op saves what its derivative reads: the old elements, in storage of their own.
+    // The op saves the operands of its derivative: the old elements, in storage of their own.
     const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
     const bool itself = !operand || (other && other->is_same(target));
     const TensorOperand kept[] = {TensorOperand(old, at), itself ? TensorOperand(old, at) : *operand};
@@ -140,7 +140,7 @@ TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
                                                                 << ". Only axes of extent 1 can be repeated." << at));
   if (detail::capture_mode) [[unlikely]] {
     if (detail::capture_mode->begin_update(*this, &from, "copy_", at)) {
-      const IncludeKeys traced(DispatchKey::trace);  // `from` may be a number
+      const IncludeKeys traced(DispatchKey::trace);  // `from` may be a scalar
       detail::rename_traced(*this, (from.dtype() == dtype() ? from : from.to(dtype(), at)).expand(shape(), at), "copy_", at);  // any dtype into any
       return *this;
     }
@@ -162,7 +162,7 @@ TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
 }
 
 namespace detail {
-/// Of elements that are one in memory, as of an expanded Tensor, the first ones.
+/// Of elements that share memory (expanded axes), the first.
 inline Tensor without_repeats(const Tensor& t, SourceLine at) {
   Tensor r = t;
   for (int k = 0; k < t.dim(); ++k)

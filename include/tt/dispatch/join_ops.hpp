@@ -8,7 +8,7 @@
 namespace tt {
 namespace detail {
 
-/// Rows of bytes: a program for each set of sizes, as other ops have, would be made anew for lists that grow.
+/// Copies rows of bytes: programs, as other ops have, are specialised for sizes, and a growing list would need a new one each time.
 template <>
 struct HostKernel<Cat> {
   TT_INLINE static void run(Call& c, const Cat::Options& o);
@@ -22,8 +22,8 @@ struct HostKernel<Stack> {
 
 }  // namespace detail
 
-/// Tensors one behind the other along an axis; their other sizes are equal. Of dtypes the highest. Throws Error when sizes
-/// beside the axis differ, or when there is no Tensor, or one without axes.
+/// Concatenates along an axis; the other sizes are equal. The result has the highest dtype. Throws Error when the other sizes differ, when there is no Tensor,
+/// or for scalars.
 TT_LAZY Tensor cat(TensorSpan parts, int dim = 0, SourceLine at = here());
 /// Tensors of one shape along a new axis.
 TT_LAZY Tensor stack(TensorSpan parts, int dim = 0, SourceLine at = here());

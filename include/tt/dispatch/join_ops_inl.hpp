@@ -11,10 +11,10 @@
 namespace tt {
 namespace detail {
 
-/// The parts of a Tensor that have all from an axis on.
+/// A Tensor as rows, each made of all axes from `axis` on.
 struct PartsOfAxis {
-  bool even = false;               ///< they are equally far apart, and so are the elements of each
-  std::int64_t apart = -1, step = -1;  ///< how far, in elements
+  bool even = false;               ///< rows are equally far apart, and so are the elements of each
+  std::int64_t apart = -1, step = -1;  ///< distance of rows, of elements in a row; in elements
 
   PartsOfAxis(const TensorImpl& t, int axis) {
     std::int64_t inner = 1, outer = 1;
@@ -27,22 +27,22 @@ struct PartsOfAxis {
       count *= n;
     }
     even = true;
-    if (step < 0) step = 1;    // of one element
-    if (apart < 0) apart = 0;  // there is one
+    if (step < 0) step = 1;    // one element
+    if (apart < 0) apart = 0;  // one row
   }
 };
-/// n elements that are so many bytes apart, next to each other.
+/// Gathers n elements, `apart` bytes apart, to consecutive memory.
 template <class T>
 void gather_bytes(std::byte* to, const std::byte* from, std::int64_t n, std::int64_t apart) {
   for (std::int64_t i = 0; i < n; ++i, to += sizeof(T), from += apart) std::memcpy(to, from, sizeof(T));
 }
-/// Rows of n elements that lie `step` apart, next to each other; rows begin so many bytes apart.
+/// Copies rows of n elements, `step` elements apart, to consecutive elements; rows begin to_apart and from_apart bytes apart.
 inline void join_rows(std::byte* to, std::int64_t to_apart, const std::byte* from, std::int64_t from_apart, std::int64_t rows, std::int64_t n, std::int64_t step, DType dtype) {
   const std::int64_t size = size_of(dtype);
   if (step == 1 && n > 1) return copy_rows(to, to_apart, from, from_apart, rows, n * size);
   with_element_size(dtype, [&]<class T>(T) {
     const std::int64_t apart = step * size;
-    if (rows == 1)  // threads take parts of it
+    if (rows == 1)  // threads share the row
       return in_ranges(n, 1, [&](std::int64_t begin, std::int64_t end) { gather_bytes<T>(to + begin * size, from + begin * apart, end - begin, apart); });
     in_ranges(rows, n, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t r = begin; r < end; ++r) gather_bytes<T>(to + r * to_apart, from + r * from_apart, n, apart);
@@ -66,7 +66,7 @@ TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
     if (!fits) break;
     total += c[k].size(axis);
   }
-  if (!fits) {  // in the words of the graph
+  if (!fits) {  // the same error as the graph's
     Graph g = record_call(*c.op, c.attrs(), Signature(c.argument, c.arguments, c.attrs(), SizeSet::everything()));
     g.failure.where = c.at;
     TT_THROW(Error(describe(g.failure)));
@@ -87,7 +87,7 @@ TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
   }
   c.result[0] = result;
 }
-/// A part gets its slice of the gradient.
+/// A part's gradient is its slice of the gradient.
 TT_INLINE void HostKernel<Cat>::derivative(const DerivativeStep& s, const Cat::Options& o) {
   const int axis = normalize_axis(o.dim, s.gradient[0].dim());
   std::int64_t start = 0;

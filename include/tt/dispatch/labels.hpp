@@ -1,4 +1,4 @@
-// Losses, whose labels have to be classes: a body cannot look at elements, so they are looked at before a call.
+// Range check of class labels, before an eager loss or as a graph node: the body of a loss cannot read elements.
 //   const CheckedArguments<CrossEntropy> checked(argument, 2, options, at);   checked.data()
 #pragma once
 #include "tt/core/tensor.hpp"
@@ -9,15 +9,15 @@
 namespace tt {
 namespace detail {
 
-/// Of a loss whose labels, the second Tensor, are looked at before a call, as its body cannot.
+/// Specialised for losses whose labels, the second Tensor, are checked before a call.
 template <class F>
 struct LabelCheck {
   static constexpr bool any = false;
 };
-/// Whose labels they are.
+/// The loss or function, named in the error.
 enum class LabelsOf { cross_entropy, nll_loss, multi_margin_loss, one_hot };
-/// These labels. Throws Error naming the first that is no class, and is not to be ignored: a captured function does so when it runs. Not of labels on
-/// another device, which would have to wait for them.
+/// Checks and returns the labels. Throws Error naming the first that is no class and not ignored; a captured function checks when it runs. Labels on another
+/// device are not checked, as the call would have to wait for them.
 TT_LAZY Tensor checked_labels(const Tensor& labels, const Size& classes, const std::int64_t* ignored, LabelsOf of, SourceLine at);
 inline Tensor checked_labels(const Tensor* const* argument, const std::int64_t* ignored, LabelsOf of, SourceLine at) {
   const Tensor &logits = *argument[0], &labels = *argument[1];
@@ -39,7 +39,7 @@ struct LabelCheck<MultiMarginLoss> {
   static constexpr bool any = true;
   static Tensor labels(const Tensor* const* argument, const MultiMarginLoss::Options&, SourceLine at) { return checked_labels(argument, nullptr, LabelsOf::multi_margin_loss, at); }
 };
-/// The Tensors of a call with its labels looked at.
+/// The Tensors of a call, with its labels checked.
 template <class F>
 class CheckedArguments {
  public:

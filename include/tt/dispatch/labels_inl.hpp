@@ -8,7 +8,7 @@ namespace tt {
 template <>
 inline constexpr const char* choices_of<detail::LabelsOf> = "cross_entropy|nll_loss|multi_margin_loss|one_hot";
 namespace detail {
-/// The same labels, each of which is a class, or ignored.
+/// Returns its labels, after checking that each is a class or ignored.
 struct CheckLabels {
   struct Options {
     LabelsOf of = LabelsOf::cross_entropy;

@@ -1,4 +1,4 @@
-// Operators with kernels of LAPACK: determinants, their logarithms, and what is left without a row and a column, which is their derivative.
+// Operators with LAPACK kernels: determinants and their logarithms; and cofactors, the derivative of a determinant.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace detail {
 
 template <class = void>
 struct Cofactors;
-/// Determinants, by triangular factors.
+/// Determinants, from the LU factors.
 template <class = void>
 struct Det {
   static constexpr OpInfo info{.name = "_linalg_det", .arguments = "A"};
@@ -44,7 +44,7 @@ struct Det {
   }
   static void derivative(const auto& s, const Options&) { s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[0]) * call_with<Cofactors<>>(s.at, {}, s.argument[0]); }
 };
-/// The sign and the logarithm of the size of determinants.
+/// The sign, and the logarithm of the absolute value, of determinants.
 template <class = void>
 struct Slogdet {
   static constexpr OpInfo info{.name = "_linalg_slogdet", .arguments = "A"};
@@ -94,7 +94,7 @@ struct Slogdet {
 };
 template <class = void>
 struct SecondCofactors;
-/// A = U S V^T, of a matrix that is destroyed.
+/// A = U S V^T, of a matrix that is overwritten.
 template <class T>
 struct SingularValues {
   ColumnMajor<T> u, vt;
@@ -122,7 +122,7 @@ struct SingularValues {
     return product;
   }
 };
-/// An op of square matrices whose results are like them.
+/// Base of ops of square matrices whose results have the same shape.
 struct OfSquares {
   static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
@@ -132,7 +132,7 @@ inline Sym square_like(const Sym& a, const char* op) {
   (void)is_matrix(a, op);
   return a;
 }
-/// f(T, matrices, each) once: each(one) calls one(number, matrix, result) for each of them. The matrix may be destroyed.
+/// Calls f(T, matrices, each) once; each(one) calls one(number, matrix, result) for each matrix. `one` may overwrite the matrix.
 template <class F>
 void each_square(Call& c, const F& f) {
   const Matrices a = Matrices::of(c, 0, true);
@@ -150,7 +150,7 @@ void each_square(Call& c, const F& f) {
     });
   });
 }
-/// The determinants of what is left without each row and column, with signs: the gradient of a determinant. Of singular matrices by their singular values.
+/// Cofactors: signed determinants of the matrix without each row and column, the gradient of a determinant. For singular matrices from the singular values.
 template <class>
 struct Cofactors : OfSquares {
   static constexpr OpInfo info{.name = "_linalg_cofactors", .arguments = "A"};
@@ -191,8 +191,8 @@ struct Cofactors : OfSquares {
     for (int i = 0; i < n * n; ++i) out.element[i] *= s.sign;
   }
 };
-/// The derivative of cofactors, times G: the second one of a determinant. Of A = U S V^T, with B = U^T G V, it is det(U V) U H V^T, where H[j][j] is the sum over other i of
-/// B[i][i] p[i][j], and H[j][i] is -B[i][j] p[i][j]; p is the product of all singular values but i and j: of singular matrices, too.
+/// The derivative of cofactors, times G: the second derivative of a determinant, also for singular matrices. With A = U S V^T and B = U^T G V it is det(U V) U
+/// H V^T, where H[j][j] is the sum over i != j of B[i][i] p[i][j], and H[j][i] is -B[i][j] p[i][j]; p[i][j] is the product of the singular values but i and j.
 template <class>
 struct SecondCofactors : OfSquares {
   static constexpr OpInfo info{.name = "_linalg_second_cofactors", .arguments = "A, G"};
@@ -225,7 +225,7 @@ struct SecondCofactors : OfSquares {
       });
     });
   }
-  /// Linear in G, and symmetric in G and what it is summed with; by A it is a third derivative, of matrices that have an inverse X^T: of
+  /// Linear in G, and symmetric in G and the incoming gradient W. By A it is a third derivative, here for invertible matrices only, with X = A^-T: of
   /// det (<G, X> <W, X> - <W, X G^T X>).
   static void derivative(const auto& s, const Options&) {
     const auto &a = s.argument[0], &g = s.argument[1], &w = s.gradient[0];

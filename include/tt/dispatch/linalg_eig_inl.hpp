@@ -1,5 +1,5 @@
-// Operators with kernels of LAPACK: eigenvalues and eigenvectors of matrices without symmetry, which are complex: real and imaginary parts are results of their own here,
-// and one Tensor with a last axis of 2 to who calls (linalg_inl.hpp).
+// Operators with LAPACK kernels: complex eigenvalues and eigenvectors of matrices without symmetry. Real and imaginary parts are separate results here;
+// linalg_inl.hpp gives them to the caller as one Tensor with a last axis of 2.
 #pragma once
 #include <vector>
 
@@ -21,7 +21,7 @@ ComplexPair<X> matmul(const ComplexPair<X>& a, const ComplexPair<X>& b) {
   return {tt::matmul(a.re, b.re) - tt::matmul(a.im, b.im), tt::matmul(a.re, b.im) + tt::matmul(a.im, b.re)};
 }
 
-/// The inverse of a complex matrix A + iB, as that of the real [[A, -B], [B, A]]; a singular one has infinities.
+/// The inverse of a complex matrix A + iB, from the inverse of the real [[A, -B], [B, A]]; infinities if singular.
 template <class = void>
 struct ComplexInverse {
   using Options = NoOptions;
@@ -104,14 +104,14 @@ struct Eig {
       ColumnMajor<T> m(n, n), v(n, n);
       for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
         m.read(a.dense.data_ptr<T>() + k * n * n);
-        for (std::int64_t j = 0; j < std::int64_t{n} * n; ++j)  // of which LAPACK's xerbla ends the program
+        for (std::int64_t j = 0; j < std::int64_t{n} * n; ++j)  // others make LAPACK's xerbla end the program
           if (!(m.element[j] - m.element[j] == 0)) not_solved(c, "an element is not finite", a, k);
         T* const im = c.result[1].data_ptr<T>() + k * n;
         int code = 0;
         f.geev("N", "V", &n, m.data(), &n, c.result[0].data_ptr<T>() + k * n, im, nullptr, &one, v.data(), &n, work.data(), &room, &code);
         if (code != 0) not_solved(c, "eigenvalues were not found", a, k);
         T *const re = c.result[2].data_ptr<T>() + k * n * n, *const imag = c.result[3].data_ptr<T>() + k * n * n;
-        for (int j = 0; j < n; ++j) {  // of two that are conjugates LAPACK gives the parts of the first
+        for (int j = 0; j < n; ++j) {  // of a conjugate pair LAPACK gives the first vector's parts
           const int first = im[j] < 0 ? j - 1 : j;
           for (int i = 0; i < n; ++i) {
             re[i * n + j] = v.element[first * n + i];
@@ -121,8 +121,8 @@ struct Eig {
       }
     });
   }
-  /// V^-H (diag(gL) + (V^H gV - V^H V diag(Re(V^H gV))) / conj(L_j - L_i)) V^H, of which the real part (Boeddeker et al., 2017). Vectors have length 1: what turns them
-  /// round by a phase has no gradient.
+  /// The real part of V^-H (diag(gL) + (V^H gV - V^H V diag(Re(V^H gV))) / conj(L_j - L_i)) V^H (Boeddeker et al., 2017). Vectors have length 1; changes of
+  /// their phase have no gradient.
   static void derivative(const auto& s, const Options&) {
     using X = std::remove_cvref_t<decltype(s.result[0])>;
     const ComplexPair<X> l{s.result[0], s.result[1]}, v{s.result[2], s.result[3]};

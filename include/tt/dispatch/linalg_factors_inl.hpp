@@ -1,4 +1,4 @@
-// Operators with kernels of LAPACK: triangular factors with pivots (LU, LDL) and Householder's reflectors; and what their derivatives are made of.
+// Operators with LAPACK kernels: triangular factors with pivots (LU, LDL) and Householder reflectors; and helpers of their derivatives.
 #pragma once
 #include "tt/dispatch/linalg_kernels_inl.hpp"
 #include "tt/dispatch/no_derivative_inl.hpp"
@@ -8,7 +8,7 @@ namespace detail {
 
 // ---- operators
 
-/// The first result is what f(LAPACK's functions, a matrix column by column, its number) makes of each matrix in its place; those without elements are left out.
+/// For each matrix that is not empty, calls f(LAPACK's functions, matrix column by column, its number), which overwrites it with the first result.
 template <class F>
 void in_place_info(Call& c, const Matrices& a, const F& f) {
   const std::int64_t elements = std::int64_t{a.rows} * a.columns;
@@ -23,7 +23,7 @@ void in_place_info(Call& c, const Matrices& a, const F& f) {
   });
 }
 
-/// Both triangles in one matrix (the ones of L's diagonal left out), and which row each was exchanged with, from 1 on.
+/// L and U in one matrix (without the ones of L's diagonal), and pivots: the row each row was exchanged with, from 1 on.
 template <class = void>
 struct Lu {
   using Options = CheckErrors;
@@ -52,7 +52,7 @@ struct Lu {
     });
   }
 };
-/// Rows exchanged one after the other, as an order of `rows` rows: which one comes to each place.
+/// LAPACK's row exchanges as a permutation of `rows` rows: the source row of each row.
 template <class = void>
 struct PivotOrder {
   struct Options {
@@ -88,7 +88,7 @@ struct PivotOrder {
     }
   }
 };
-/// The factors, as they are, with the derivative of a square matrix whose rows are in their order: L^-T (tril(L^T gL) + triu(gU U^T)) U^-T, without the diagonal of the first.
+/// Returns the factors, with the derivative of a square matrix whose rows are permuted already: L^-T (tril(L^T gL, -1) + triu(gU U^T)) U^-T.
 template <class = void>
 struct LuDerivative {
   using Options = NoOptions;
@@ -107,7 +107,7 @@ struct LuDerivative {
     s.out[0] = transposed(call_with<SolveTriangular<>>(s.at, {true, false, false}, f, transposed(left)));
   }
 };
-/// The pseudo-inverse, as it is, with its derivative: of P = A^+, also where A has not full rank, but keeps it (Golub and Pereyra, 1973).
+/// Returns the pseudo-inverse P, with its derivative, which is valid for any constant rank of A (Golub and Pereyra, 1973).
 template <class = void>
 struct PinvDerivative {
   using Options = NoOptions;
@@ -123,7 +123,7 @@ struct PinvDerivative {
     s.out[0] = left - tt::matmul(a, tt::matmul(p, left)) + right - tt::matmul(tt::matmul(right, p), a) - tt::matmul(tt::matmul(pt, g), pt);
   }
 };
-/// L D L^T of symmetric matrices, of which the lower triangle is read: both in one, and pivots, negative where D has a block of two rows (Bunch and Kaufman, 1977).
+/// L D L^T of symmetric matrices, only the lower triangle is read: L and D in one matrix, and pivots, negative for 2 x 2 blocks of D (Bunch and Kaufman, 1977).
 template <class = void>
 struct Ldl {
   using Options = CheckErrors;
@@ -174,7 +174,7 @@ struct LdlSolve {
     c.result[0] = Tensor(c[2].dtype(), c[2].impl().shape, c[2].device());
     if (c[0].is_meta()) return;
     const int n = a.rows, right = b.columns;
-    for (std::int64_t k = 0; k < pivots.impl().numel; ++k) {  // LAPACK does not look. Blocks of two rows have one negative pivot twice.
+    for (std::int64_t k = 0; k < pivots.impl().numel; ++k) {  // LAPACK does not check. A block of two rows has one negative pivot twice.
       const std::int32_t* const own = pivots.data_ptr<std::int32_t>() + k;
       const bool in_range = *own != 0 && *own <= n && *own >= -n, two = *own < 0;
       if (!in_range || (two && (k % n == n - 1 || own[1] != *own)))
@@ -198,7 +198,7 @@ struct LdlSolve {
     s.out[2] = call_with<LdlSolve>(s.at, {}, s.argument[0], s.argument[1], s.gradient[0]);  // the matrix is symmetric
   }
 };
-/// R above the diagonal and on it, reflectors below, and their factors.
+/// R on and above the diagonal, reflectors below, and their factors tau.
 template <class = void>
 struct Geqrf {
   using Options = NoOptions;
@@ -229,14 +229,14 @@ struct Geqrf {
   static void derivative(const auto& s, const Options&) { refuse<Geqrf>(s, 0); }
 };
 
-// ---- what functions share
+// ---- helpers of the functions
 
-/// Rows of matrices in an order for each: x[order].
+/// Rows of matrices in the order given for each: x[order].
 template <class = void>
 Tensor in_order(const Tensor& x, const Tensor& order, SourceLine at) {
   return gather(x, -2, order.unsqueeze(-1, at).expand(x.shape(at), at), at);
 }
-/// P of P[order[j], j] = 1.
+/// The matrix P with P[order[j], j] = 1.
 template <class = void>
 Tensor permutation(const Tensor& order, DType d, SourceLine at) {
   return tt::eq(tt::arange(order.size(-1, at)).to(order.device()).unsqueeze(-1, at), order.unsqueeze(-2, at), at).to(d, at);
@@ -245,13 +245,13 @@ template <class = void>
 Tensor unit_like(const Tensor& x, const Size& rows, const Size& columns, SourceLine at) {
   return eye(rows, columns, on_device(x.dtype(), x.device()), at);
 }
-/// L and U of factors in one matrix.
+/// L and U, from factors in one matrix.
 template <class = void>
 std::pair<Tensor, Tensor> triangles(const Tensor& factors, SourceLine at) {
   const Size m = factors.size(-2, at), n = factors.size(-1, at), k = m < n ? m : n;
   return {tt::tril(factors, -1, at).slice(-1, 0, k, 1, at) + unit_like(factors, m, k, at), tt::triu(factors, 0, at).slice(-2, 0, k, 1, at)};
 }
-/// Factors with the derivative of `a`. One that is not square is part of one that is: [[A1, A2], [0, 1]] has the factors [[L, 0], [0, 1]] and [[U1, U2], [0, 1]].
+/// Factors with the derivative of `a`. A matrix that is not square is embedded: [[A1, A2], [0, 1]] has the factors [[L, 0], [0, 1]] and [[U1, U2], [0, 1]].
 template <class = void>
 Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, SourceLine at) {
   if (!a.impl().is_differentiated() && !capture_mode) return f.LU;
@@ -262,7 +262,7 @@ Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, SourceLine a
   const Tensor made = call_with<LuDerivative<>>(at, {}, square(ordered), square(f.LU));
   return made.slice(-2, 0, m, 1, at).slice(-1, 0, n, 1, at);
 }
-/// H1 ... Hk x (the last reflector is the first to act), or Hk ... H1 x; H x = x - tau v (v^T x), of vectors v that are columns of `a` below its diagonal, and 1 on it.
+/// H1 ... Hk x (last_first), or Hk ... H1 x; H x = x - tau v (v^T x), where v is a column of `a` below its diagonal, with 1 on it.
 template <class = void>
 Tensor reflected(const Tensor& a, const Tensor& tau, Tensor x, bool last_first, SourceLine at) {
   const Size m = a.size(-2, at), n = a.size(-1, at);

@@ -1,4 +1,4 @@
-// Definitions of linalg.hpp: what is made of the operators of linalg_kernels_inl.hpp, and all names.
+// Definitions of linalg.hpp, made of the operators of linalg_kernels_inl.hpp and its siblings, and the registered names.
 #pragma once
 #include <array>
 
@@ -57,7 +57,7 @@ TT_LAZY_DEFINITION Tensor linalg::solve_triangular(const Tensor& given_a, const 
 }
 TT_LAZY_DEFINITION linalg::QrResult linalg::qr(const Tensor& a, std::string_view mode, SourceLine at) {
   if (mode != "reduced" && mode != "complete" && mode != "r") TT_THROW(Error(Text("tt::linalg::qr: the mode is none of reduced, complete, r.") << at));
-  if (const Size m = a.dim() < 2 ? Size(0) : a.size(-2, at); a.dim() >= 2 && m < a.size(-1, at)) {  // of the first columns, and Q^T times the others
+  if (const Size m = a.dim() < 2 ? Size(0) : a.size(-2, at); a.dim() >= 2 && m < a.size(-1, at)) {  // QR of the first columns, and Q^T times the others
     const QrResult first = qr(a.slice(-1, 0, m, 1, at), mode == "r" ? "reduced" : mode, at);
     const Tensor r = cat({first.R, tt::matmul(first.Q.mT(at), a.slice(-1, m, a.size(-1, at), 1, at), at)}, -1, at);
     return {mode == "r" ? empty({0}, detail::on_device(a.dtype(), a.device())) : first.Q, r};
@@ -80,13 +80,13 @@ TT_LAZY_DEFINITION linalg::SvdResult linalg::svd(const Tensor& a, bool full_matr
   const auto [u, s, v] = call_with<detail::Svd<>>(at, {full_matrices}, full_matrices ? a.detach() : a);
   if (!full_matrices) return {u, s, v};
   if (!a.impl().is_differentiated() && !detail::capture_mode) return {u, s, v};
-  const SvdResult r = svd(a, false, at);  // those vectors have a derivative, and none of the others enters it
+  const SvdResult r = svd(a, false, at);  // only these vectors have a derivative; the others do not enter it
   const Size k = s.size(-1, at);
   return {cat({r.U, u.detach().slice(-1, k, u.size(-1, at), 1, at)}, -1, at), r.S, cat({r.Vh, v.detach().slice(-2, k, v.size(-2, at), 1, at)}, -2, at)};
 }
 TT_LAZY_DEFINITION Tensor linalg::svdvals(const Tensor& a, SourceLine at) { return svd(a, false, at).S; }
 namespace detail {
-/// Up to here singular values count as 0: atol, or rtol times the largest, whichever is more. rtol is the larger size times epsilon, unless it or an atol above 0 is given.
+/// Singular values up to this count as 0: max(atol, rtol times the largest). rtol defaults to the larger size times epsilon, to 0 if an atol above 0 is given.
 template <class = void>
 Tensor tolerance_of(const Tensor& a, const Tensor& values, const linalg::Tolerances& t, SourceLine at) {
   const std::int64_t rows = a.size(-2, at), columns = a.size(-1, at);
@@ -119,7 +119,7 @@ TT_LAZY_DEFINITION Tensor linalg::pinv(const Tensor& given, const Tolerances& to
   if (!given.impl().is_differentiated() && !detail::capture_mode) return inverse;
   const auto has_axes = [](const Tensor& t) { return t.defined() && t.dim() > 0; };
   if (!has_axes(tolerances.atol) && !has_axes(tolerances.rtol)) return call_with<detail::PinvDerivative<>>(at, {}, given, inverse);
-  IntList batch = inverse.shape(at);  // of several tolerances for one matrix
+  IntList batch = inverse.shape(at);  // the batch shape of several tolerances for one matrix
   for (const int k : {-2, -1}) batch.set(batch.size() + k, given.size(k, at));
   return call_with<detail::PinvDerivative<>>(at, {}, given.expand(batch, at), inverse);
 }
@@ -152,11 +152,11 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_exp(const Tensor& a, SourceLine at) {
   const std::int64_t n = a.size(-1, at);
   if (a.dim() < 2 || a.size(-2, at) != n) TT_THROW(Error(Text("tt::matrix_exp: matrices of shape ") << a.shape() << " are not square." << at));
   detail::need_floating("matrix_exp", a, at);
-  if (is_narrow(a.dtype())) return matrix_exp(a.to(compute_dtype(a.dtype()), at), at).to(a.dtype(), at);  // powers of 2 go beyond 16 bits
+  if (is_narrow(a.dtype())) return matrix_exp(a.to(compute_dtype(a.dtype()), at), at).to(a.dtype(), at);  // powers of 2 exceed 16 bits
   if (a.numel(at) == 0) return a.clone(at);
   using Pair = std::array<Tensor, 2>;
   const TensorOptions like = detail::on_device(a.dtype(), a.device());
-  // halved until the largest sum of a row is at most 1/4: 12 terms are below 2^-53 then. What is not finite is halved 60 times.
+  // Halved until the largest row sum is at most 1/4: the remainder after 12 terms is below 2^-53 then. Infinities are halved 60 times.
   const Pair halved = tt::while_loop([at](const Pair& s) { return tt::logical_and(s[0] > 0.25, s[1] > 0x1p-60, at); }, [](const Pair& s) { return Pair{s[0] / 2, s[1] / 2}; },
                                      Pair{tt::abs(a.detach(), at).sum({-1}, false, at).amax({}, false, at), ones({}, like, at)}, at);
   const Tensor x = a * halved[1], unit = eye(n, like, at);
@@ -185,7 +185,7 @@ TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, cons
   } else if (m >= n) {
     const QrResult f = qr(a, "reduced", at);
     r.solution = solve_triangular(f.R, tt::matmul(f.Q.mT(at), b, at), true, true, false, at);
-  } else {  // the shortest of those that solve it
+  } else {  // the shortest solution
     const QrResult f = qr(a.mT(at), "reduced", at);
     r.solution = tt::matmul(f.Q, solve_triangular(f.R.mT(at), b, false, true, false, at), at);
   }
@@ -194,7 +194,7 @@ TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, cons
   return r;
 }
 namespace detail {
-/// One i32 for each row of the smaller side of each matrix.
+/// Throws Error unless pivots are i32, one for each row of the smaller side of each matrix.
 template <class = void>
 void need_pivots_of(const char* op, const Tensor& factors, const Tensor& pivots, SourceLine at) {
   if (pivots.dtype() != DType::i32) TT_THROW(Error(Text("tt::") << op << ": pivots are " << name(pivots.dtype()) << ". i32?" << at));
@@ -262,7 +262,7 @@ TT_LAZY_DEFINITION Tensor linalg::householder_product(const Tensor& a, const Ten
     TT_THROW(Error(Text("tt::linalg::householder_product: shapes do not fit: ") << a.shape() << " and " << tau.shape() << "." << at));
   detail::need_same_dtype("linalg::householder_product", a, tau, at);
   const Tensor unit = detail::unit_like(a, a.size(-2, at), a.size(-1, at), at).expand(a.shape(at), at);
-  if (tau.size(-1, at) == 0) return tt::where(tt::eq(unit, 2, at), a, unit, at);  // has a gradient, of zeros
+  if (tau.size(-1, at) == 0) return tt::where(tt::eq(unit, 2, at), a, unit, at);  // so that it has a gradient, of zeros
   return detail::reflected(a, tau, unit, true, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left, bool transpose, SourceLine at) {

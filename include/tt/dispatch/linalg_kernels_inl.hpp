@@ -1,4 +1,4 @@
-// Operators with kernels of LAPACK: a factorisation each, with its derivative. What is made of them: linalg_inl.hpp.
+// Operators with LAPACK kernels: one factorisation each, with its derivative. Functions made of them: linalg_inl.hpp.
 #pragma once
 #include "tt/dispatch/linalg_matrices.hpp"
 #include "tt/dispatch/no_derivative_inl.hpp"
@@ -48,7 +48,7 @@ struct SolveMatrix {
     s.out[0] = -tt::matmul(s.out[1], transposed(s.result[0]));
   }
 };
-/// Unchecked, a singular matrix has an inverse of infinities.
+/// Without check_errors a singular matrix has an inverse of infinities.
 template <class = void>
 struct Inverse {
   using Options = CheckErrors;
@@ -126,7 +126,7 @@ struct SolveTriangular {
   }
 
  private:
-  /// With zeros on the diagonal, which LAPACK refuses: infinities, as PyTorch gives them.
+  /// Substitution with zeros on the diagonal, which LAPACK rejects: gives infinities, as PyTorch does.
   template <class T>
   static void substitute(const ColumnMajor<T>& m, ColumnMajor<T>& x, const Options& o) {
     const int n = m.rows;
@@ -175,7 +175,7 @@ struct Cholesky {
       }
     });
   }
-  /// L^-T phi(L^T g) L^-1, made symmetric; phi halves the diagonal of the lower triangle (Murray, 2016).
+  /// L^-T phi(L^T g) L^-1, symmetrised; phi takes the lower triangle with half its diagonal (Murray, 2016).
   static void derivative(const auto& s, const Options&) {
     const auto& l = s.result[0];
     const auto p = tt::matmul(transposed(l), s.gradient[0]);
@@ -186,10 +186,10 @@ struct Cholesky {
     s.out[0] = (both + transposed(both)) * 0.5;
   }
 };
-/// Q and R of the first min(m, n) columns, or of all m.
+/// The last two sizes. In Qr below, Q has min(m, n) columns, or all m if complete.
 inline std::pair<Extent, Extent> last_two(const Tensor& t) { return {t.impl().shape.code[t.dim() - 2], t.impl().shape.code[t.dim() - 1]}; }
 inline std::pair<Extent, Extent> last_two(const Sym& x) { return {x.shape()[x.shape().rank - 2], x.shape()[x.shape().rank - 1]}; }
-/// Not of symbols that may be equal.
+/// False for distinct size symbols, even if they may be equal.
 bool is_square(const auto& x) { return last_two(x).first == last_two(x).second; }
 template <class = void>
 struct Qr {
@@ -234,13 +234,13 @@ struct Qr {
       }
     });
   }
-  /// Of full columns (m >= n): (gQ + Q sym(M)) R^-T with M = R gR^T - gQ^T Q (Walter and Lehmann, 2010).
+  /// For full column rank (m >= n): (gQ + Q sym(M)) R^-T with M = R gR^T - gQ^T Q (Walter and Lehmann, 2010).
   static void derivative(const auto& s, const Options& o) {
     const auto &q = s.result[0], &r = s.result[1];
     using X = std::remove_cvref_t<decltype(q)>;
     const auto [rows, columns] = last_two(r);
     const bool known = rows.is_constant() && columns.is_constant();
-    if (rows != columns && (known || o.complete)) return refuse<Qr>(s, 0);  // reduced factors of sizes that are open are taken to be those of full columns
+    if (rows != columns && (known || o.complete)) return refuse<Qr>(s, 0);  // of symbolic sizes, reduced factors are assumed to have m >= n
     const X mr = s.gradient[1].defined() ? X(tt::matmul(r, transposed(s.gradient[1]))) : X(tt::matmul(transposed(q), q) * 0.0);
     const X m = s.gradient[0].defined() ? X(mr - tt::matmul(transposed(s.gradient[0]), q)) : mr;
     const auto lower = call_with<Triangle<true>>(s.at, {0}, m), strict = call_with<Triangle<true>>(s.at, {-1}, m);
@@ -348,7 +348,7 @@ struct Svd {
       }
     });
   }
-  /// U (skew parts / (s_j^2 - s_i^2) + diag(gS)) Vh, and what of gU and gV is beside these spaces (Townsend, 2016).
+  /// U (skew parts / (s_j^2 - s_i^2) + diag(gS)) Vh, plus the parts of gU and gV orthogonal to U and V (Townsend, 2016).
   static void derivative(const auto& s, const Options&) {
     const auto &u = s.result[0], &sigma = s.result[1], &vh = s.result[2];
     using X = std::remove_cvref_t<decltype(u)>;
@@ -361,7 +361,7 @@ struct Svd {
     if (s.gradient[0].defined()) {
       const auto p = tt::matmul(transposed(u), s.gradient[0]);
       add(inner, (p - transposed(p)) * by * row);
-      if (!is_square(u)) add(g, (s.gradient[0] - tt::matmul(u, p)) / row);  // else nothing is across the columns, and singular values may be 0
+      if (!is_square(u)) add(g, (s.gradient[0] - tt::matmul(u, p)) / row);  // square: no orthogonal part, and singular values may be 0
     }
     X right;
     if (s.gradient[2].defined()) {

@@ -1,4 +1,4 @@
-// What kernels of LAPACK share: matrices of the host, one after the other or column by column, how LAPACK ended, and symbols with other last sizes.
+// Helpers of LAPACK kernels: matrices of a batch, row-major or column-major, LAPACK's status, and symbols with other last sizes.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -14,9 +14,9 @@
 namespace tt {
 namespace detail {
 
-/// An operator's name without the underscore of those that are not called by name.
+/// An operator's name in errors: without the leading underscore.
 inline const char* shown_name(const Call& c) { return c.op->name() + (c.op->name()[0] == '_' ? 1 : 0); }
-/// Matrices of the host, one after the other.
+/// The matrices of a batch, contiguous on the host.
 struct Matrices {
   Tensor dense;
   std::int64_t count = 1;
@@ -34,7 +34,7 @@ struct Matrices {
     if (!t.is_meta()) m.dense = t.contiguous(c.at);
     return m;
   }
-  /// The shape with other last sizes: a vector if columns is -1, a number if both are.
+  /// The shape with other last two sizes; -1 drops an axis: a vector if n is -1, a scalar if both are.
   Shape shape(std::int64_t r, std::int64_t n) const {
     Shape s;
     const Shape& own = dense.impl().shape;
@@ -45,10 +45,10 @@ struct Matrices {
   }
   Tensor result(const Call& c, std::int64_t r, std::int64_t n) const { return Tensor(c[0].dtype(), shape(r, n), c[0].device()); }
 };
-/// A matrix column by column, as LAPACK has it.
+/// A column-major matrix, as LAPACK needs.
 template <class T>
 struct ColumnMajor {
-  static constexpr std::size_t line = 64;  // bytes: elsewhere BLAS sums in another order
+  static constexpr std::size_t line = 64;  // bytes: with another alignment BLAS sums in another order
   std::vector<T> room;
   T* element;
   int rows, columns;
@@ -62,7 +62,7 @@ struct ColumnMajor {
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < columns; ++j) element[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(i) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(j)];
   }
-  void write(T* to, int r, int n) const {  // the first rows and columns
+  void write(T* to, int r, int n) const {  // the first r rows and n columns
     for (int i = 0; i < r; ++i)
       for (int j = 0; j < n; ++j) to[static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)] = element[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)];
   }
@@ -80,11 +80,11 @@ template <class = void>
   if (m.dense.dim() > 2) t << ", number " << k << " of the batch";
   TT_THROW(Error(t << ": shape " << m.dense.shape() << "." << c.at));
 }
-/// Option of operators that may find a matrix without a solution: an Error, or only told in their result `info`.
+/// Option of operators that may find a matrix without a solution: throw Error, or report it only in the result `info`.
 struct CheckErrors {
   bool check_errors = true;
 };
-/// How LAPACK ended, for each matrix.
+/// LAPACK's status for each matrix, in the result `info`.
 template <class = void>
 struct SolverStatus {
   const Call& c;
@@ -103,7 +103,7 @@ struct SolverStatus {
     info.data_ptr<std::int32_t>()[k] = code;
   }
 };
-/// A symbol with other last sizes; -1: without that axis.
+/// A symbol with other last two sizes; rank_less: 1 without the last, 2 without both.
 inline Sym matrix_like(const Sym& x, Extent rows, Extent columns, int rank_less = 0) {
   Shape s;
   for (int j = 0; j < x.shape().rank - 2; ++j) s.push_back(x.shape()[j]);
@@ -111,17 +111,17 @@ inline Sym matrix_like(const Sym& x, Extent rows, Extent columns, int rank_less 
   if (rank_less < 1) s.push_back(columns);
   return symbol_like(x, x.dtype(), s);
 }
-/// A symbol with a number for each matrix.
+/// A symbol with one i32 for each matrix.
 inline Sym info_like(const Sym& x) { return symbol_like(x, DType::i32, matrix_like(x, 1, 1, 2).shape()); }
 inline bool is_matrix(const Sym& x, const char* op) {
   if (x.shape().rank >= 2) return true;
   x.graph->fail({.mistake = Mistake::rank_too_low, .op = op, .a = x.shape(), .number = 2});
   return false;
 }
-/// A number, or a vector, of each matrix with axes behind it, so that it is broadcast over matrices.
+/// A scalar or vector for each matrix, with axes added so that it broadcasts over matrices.
 struct OverMatrices {
   struct Options {
-    int more = 2;  ///< axes behind; -1: one before the last
+    int more = 2;  ///< axes added behind; -1: one before the last
   };
   static constexpr OpInfo info{.name = "_over_matrices", .widens = false, .arguments = "input, .more"};
   static constexpr Sym body(const Sym& x, const Options& o) {
@@ -134,7 +134,7 @@ struct OverMatrices {
 template <class X>
 auto transposed(const X& x) { return tt::transpose<-2, -1>(x); }
 
-/// Both with the same axes before the last two.
+/// Expands both to common axes before the last two.
 template <class = void>
 void broadcast_batches(Tensor& a, Tensor& b, SourceLine at) {
   IntList one, other, batch;

@@ -57,7 +57,7 @@ TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, const IntL
   if (dims_a.size() != dims_b.size()) TT_THROW(Error(Text("tt::tensordot: axes ") << dims_a << " and " << dims_b << " are not as many." << at));
   const std::uint64_t in_a = detail::axis_set(a, dims_a, "tensordot", at), in_b = detail::axis_set(b, dims_b, "tensordot", at);
   if (a.dim() + b.dim() - 2 * dims_a.size() > max_rank) TT_THROW(Error(Text("tt::tensordot: the product of shapes ") << a.shape() << " and " << b.shape() << " has more than " << max_rank << " axes." << at));
-  Contraction::Options letters;  // of a: 1 and further; axes of b have those that they are summed with, or further ones
+  Contraction::Options letters;  // numbers of axes: 1 and up for a; summed axes of b share a's number
   for (int k = 0; k < a.dim(); ++k) letters.left.push_back(1 + k);
   for (int k = 0; k < b.dim(); ++k) letters.right.push_back(1 + max_rank + k);
   for (int k = 0; k < dims_a.size(); ++k) {
@@ -102,7 +102,7 @@ TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) 
   }
   constexpr int long_row = 32;
   if (b.dim() > 0 && b.size(-1, at) >= long_row) return (a.reshape(left, at) * b.reshape(right, at)).reshape(to, at);
-  // Rows of the result are products of rows that are as long: elements of a repeated, and rows of b.
+  // Short rows of b: rows of the result are products of two rows of that length, elements of a repeated and rows of b.
   return (a.reshape(left, at).expand(wide_a, at).reshape(row_of_a, at) * b.reshape(right, at).expand(wide_b, at).reshape(row_of_b, at)).reshape(to, at);
 }
 TT_LAZY_DEFINITION Tensor block_diag(TensorSpan all, SourceLine at) {
@@ -132,7 +132,7 @@ TT_LAZY_DEFINITION Tensor cov(const Tensor& given, int correction, const Tensor&
     if (!v.defined()) return;
     if (v.dim() > 1 || v.numel(at) != x.size(1, at)) TT_THROW(Error(Text("tt::cov: ") << what << " of shape " << v.shape() << " for " << x.size(1, at).value() << " observations." << at));
     if (is_integral(v.dtype()) != whole) TT_THROW(Error(Text("tt::cov: ") << what << " are of " << name(v.dtype()) << (whole ? ". Integers?" : ". Floats?") << at));
-    if (detail::capture_mode) detail::capture_mode->need(v, "cov", at);  // its signs
+    if (detail::capture_mode) detail::capture_mode->need(v, "cov", at);  // reads signs
     if (!v.is_meta() && (v.detach() < 0).any({}, false, at).item<bool>(at)) TT_THROW(Error(Text("tt::cov: ") << what << " are negative." << at));
   };
   need_weights(fweights, "fweights", true);
@@ -163,7 +163,7 @@ TT_LAZY_DEFINITION Tensor linalg::vector_norm(const Tensor& x, double ord, const
   return call_with<VectorNorm>(at, {ord, dim, keepdim}, x);
 }
 namespace linalg {
-/// The largest along an axis, 0 where it has no elements: of what is at least 0.
+/// The largest along an axis, 0 if it is empty; for elements >= 0.
 template <class = void>
 Tensor largest_along(const Tensor& x, int dim, bool keepdim, SourceLine at) { return x.size(dim, at) == 0 ? x.sum({dim}, keepdim, at) : x.amax({dim}, keepdim, at); }
 template <class F>
@@ -222,7 +222,7 @@ TT_LAZY_DEFINITION Tensor linalg::multi_dot(TensorSpan all, SourceLine at) {
   if (column) x.back() = x.back().unsqueeze(1, at);
   for (const Tensor& t : x)
     if (t.dim() != 2) detail::refuse("multi_dot", "not a matrix", t, at);
-  // the cheapest order: cost[i][j] of the product of i to j (Cormen et al., Introduction to Algorithms, 15.2)
+  // The cheapest order: cost[i][j] of the product of i to j (Cormen et al., Introduction to Algorithms, 15.2).
   const auto side = [&](int k) { return static_cast<double>((k < n ? x[static_cast<std::size_t>(k)].size(0, at) : x.back().size(1, at)).hint()); };
   std::vector<std::vector<double>> cost(static_cast<std::size_t>(n), std::vector<double>(static_cast<std::size_t>(n), 0));
   std::vector<std::vector<int>> cut(static_cast<std::size_t>(n), std::vector<int>(static_cast<std::size_t>(n), 0));
@@ -281,7 +281,7 @@ void register_linear_algebra_names() {
   register_function("corrcoef", "Tensor input", [](const Tensor& x, Line at) { return corrcoef(x, at); });
   register_function("linalg_vector_norm", "Tensor x, Scalar ord=2, int[]? dim=None, bool keepdim=False, dtype? dtype=None",
                     [](const Tensor& x, const TensorOperand& p, const IntList& d, bool k, OptionalDType t, Line at) { return linalg::vector_norm(converted(x, t, at), real_of(p, at), d, k, at); });
-  // a number, or "fro"; of two axes a norm of matrices
+  // ord is a scalar or "fro"; over two axes a matrix norm.
   static constexpr auto norm_of = [](const Tensor& x, const BoxedValue& p, const IntList& d, bool k, bool of_matrices, Line at) {
     if (p.is_text()) return linalg::matrix_norm(x, p.text(), d.size() == 2 ? d : IntList{-2, -1}, k, at);
     if (of_matrices && !p.is_none()) return linalg::matrix_norm(x, p.real(), d.size() == 2 ? d : IntList{-2, -1}, k, at);

@@ -8,15 +8,15 @@
 namespace tt {
 namespace detail {
 
-/// x, with a number in the place of what is left out.
+/// x, with `number` where the mask is false.
 template <class N>
 Tensor filled_where(const Tensor& x, const Tensor& mask, const N& number, const char* op, SourceLine at) {
   if (!mask.defined()) return x;
   if (mask.dtype() != DType::boolean) TT_THROW(Error(Text("tt::masked::") << op << ": the mask is " << name(mask.dtype()) << ". bool?" << at));
   if (mask.dim() > x.dim()) TT_THROW(Error(Text("tt::masked::") << op << ": a mask of shape " << mask.shape() << " for shape " << x.shape() << "." << at));
-  return tt::where(mask.expand(x.shape(at), at), x, number, at);  // no larger than x
+  return tt::where(mask.expand(x.shape(at), at), x, number, at);  // the mask is broadcast to x, not x to the mask
 }
-/// With the greatest number of the dtype, or the lowest.
+/// x, with the greatest or lowest number of the dtype where the mask is false.
 template <class = void>
 Tensor filled_with_extreme(const Tensor& x, const Tensor& mask, bool greatest, const char* op, SourceLine at) {
   const DType d = x.dtype();
@@ -25,7 +25,7 @@ Tensor filled_with_extreme(const Tensor& x, const Tensor& mask, bool greatest, c
   const std::int64_t lowest = is_signed(d) ? INT64_MIN >> (64 - 8 * size_of(d)) : 0;
   return filled_where(x, mask, !greatest ? lowest : is_signed(d) ? ~lowest : 255, op, at);
 }
-/// Sums of what is left, and how many elements these are.
+/// Sums of the selected elements, and their number.
 struct MaskedSum {
   Tensor total, count;
 };
@@ -34,7 +34,7 @@ MaskedSum masked_sum(const Tensor& x, const Tensor& mask, const IntList& dim, bo
   const Tensor there = mask.defined() ? mask : ones({}, on_device(DType::boolean, x.device()), at);
   return {filled_where(x, mask, 0, op, at).sum(dim, keepdim, at), there.expand(x.shape(at), at).sum(dim, keepdim, at).to(x.dtype(), at)};
 }
-/// As it is computed in.
+/// In the dtype of the computation.
 inline Tensor in_compute_dtype(const Tensor& x, SourceLine at) { return x.to(is_floating(x.dtype()) ? compute_dtype(x.dtype()) : DType::f32, at); }
 
 }  // namespace detail
@@ -119,7 +119,7 @@ void register_masked_names() {
   register_function("masked_amax", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return into(masked::amax(x, m, d, k, at), t, at); });
   register_function("masked_amin", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return into(masked::amin(x, m, d, k, at), t, at); });
   register_function("masked_logsumexp", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return into(masked::logsumexp(x, m, d, k, at), t, at); });
-  const char* const placed = "Tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None";  // PyTorch gives places in the dtype of the elements
+  const char* const placed = "Tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None";  // as PyTorch: indices in the dtype of the elements
   register_function("masked_argmax", placed, [](const Tensor& x, Optional<int> d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::argmax(x, m, d, k, at).to(t.given ? t.value : x.dtype(), at); });
   register_function("masked_argmin", placed, [](const Tensor& x, Optional<int> d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::argmin(x, m, d, k, at).to(t.given ? t.value : x.dtype(), at); });
   static constexpr auto correction = [](Optional<bool> unbiased, Optional<double> given) { return given.given ? given.value : unbiased.given && !unbiased.value ? 0.0 : 1.0; };

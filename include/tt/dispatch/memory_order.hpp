@@ -1,23 +1,23 @@
-// Elementwise results lie in memory as their operands do, as PyTorch's: a sum of two transposed matrices is a transposed matrix, whose elements are computed one behind
-// the other.
+// Elementwise results have the axis order in memory of their operands, as in PyTorch: the sum of two transposed matrices is a transposed matrix, so that
+// elements are read consecutively.
 //   Tensor y = x.t() * 2;   y.strides() is that of x.t(), if x is contiguous
 #pragma once
 #include "tt/dispatch/dispatcher.hpp"
 
 namespace tt::detail {
 
-/// The stride of a Tensor along axis d of a shape that it is broadcast to: 0 where it is repeated.
+/// The stride of a Tensor along axis d of a shape it is broadcast to: 0 where it is repeated.
 inline std::int64_t broadcast_stride(const TensorImpl& t, const Shape& to, int d) {
   const int own = d - (to.rank - t.shape.rank);
   return own < 0 || (t.shape.code[own] == 1 && to.code[d] != 1) ? 0 : t.stride[own];
 }
 
-/// Axes, from the outmost in memory to the inmost one.
+/// Axes in memory order, from the outermost to the innermost.
 struct MemoryOrder {
-  Shape shape;  ///< of the result; empty where operands have no common one
+  Shape shape;  ///< of the result; empty if operands do not broadcast
   int axis[max_rank];
 
-  /// Of an elementwise call's results, from its operands.
+  /// The order of an elementwise call's results, from its operands.
   explicit MemoryOrder(const Call& c) {
     for (int k = 0; k < c.arguments; ++k) {
       const BroadcastResult both = try_broadcast(shape, c[k].impl().shape);
@@ -26,7 +26,7 @@ struct MemoryOrder {
     }
     sort(c.argument, c.arguments);
   }
-  /// In which a Tensor lies.
+  /// The order of a Tensor's own axes.
   explicit MemoryOrder(const Tensor& t) : shape(t.impl().shape) {
     const Tensor* const operand = &t;
     sort(&operand, 1);
@@ -36,7 +36,7 @@ struct MemoryOrder {
       if (axis[d] != d) return false;
     return true;
   }
-  /// Do the elements of that Tensor lie one behind the other?
+  /// Are the elements of that Tensor consecutive in memory, in this order?
   bool has_no_gaps(const Tensor& t) const {
     std::int64_t n = 1;
     for (int d = shape.rank - 1; d >= 0; --d) {
@@ -45,7 +45,7 @@ struct MemoryOrder {
     }
     return true;
   }
-  /// Gives a Tensor of this shape the strides of one whose elements lie in this order, one behind the other.
+  /// Gives a Tensor this shape and the strides of consecutive elements in this order.
   void lay_out(TensorImpl& t) const {
     std::int64_t strides[max_rank], n = 1;
     for (int d = shape.rank - 1; d >= 0; --d) {
@@ -56,7 +56,7 @@ struct MemoryOrder {
   }
 
  private:
-  /// As PyTorch's TensorIterator: from the inmost axis out, each goes behind those that it is certainly inside of.
+  /// As PyTorch's TensorIterator: from the innermost axis out, each is moved inwards past the axes that it is certainly inside of.
   void sort(const Tensor* const* operand, int count) {
     for (int d = 0; d < shape.rank; ++d) axis[d] = d;
     for (int d = shape.rank - 2; d >= 0; --d)
@@ -68,7 +68,7 @@ struct MemoryOrder {
         at = inner;
       }
   }
-  /// Is axis d outside of axis e? 1: yes, -1: inside; 0: no operand says so.
+  /// Is axis d outside of axis e? 1: yes, -1: inside; 0: no operand decides.
   int compare(const Tensor* const* operand, int count, int d, int e) const {
     for (int k = 0; k < count; ++k) {
       const std::int64_t a = broadcast_stride(operand[k]->impl(), shape, d), b = broadcast_stride(operand[k]->impl(), shape, e);
@@ -80,8 +80,8 @@ struct MemoryOrder {
   }
 };
 
-/// A Tensor over the elements of another, for kernels and for what they gave: unlike make_view (views.hpp) it leaves what is known of
-/// that (is_fill) as it is, so nothing may be written through it while the other one is there.
+/// A Tensor over the elements of another, for kernels and their results. Unlike make_view (views.hpp) it keeps that Tensor's is_fill, so nothing may be written
+/// through it while the other exists.
 inline Tensor over_elements(const Tensor& t, const Shape& shape, const std::int64_t* strides) {
   const TensorImpl& impl = t.impl();
   TensorImpl* const as = TensorImpl::make();
@@ -94,7 +94,7 @@ inline Tensor over_elements(const Tensor& t, const Shape& shape, const std::int6
   as->set_strided(shape, strides);
   return Tensor(as);
 }
-/// The elements of a Tensor as if its axes, and those that it lacks in front, stood in this order.
+/// A view of the elements with axes (and those missing in front) permuted to this order.
 inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
   const TensorImpl& impl = t.impl();
   const int rank = order.shape.rank;
@@ -107,7 +107,7 @@ inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
   }
   return over_elements(t, shape, strides);
 }
-/// And back: of a Tensor whose axes stand in this order.
+/// The inverse of in_order.
 inline Tensor out_of_order(const Tensor& t, const MemoryOrder& order) {
   std::int64_t strides[max_rank];
   for (int d = 0; d < order.shape.rank; ++d) strides[order.axis[d]] = t.impl().stride[d];
@@ -118,7 +118,7 @@ inline bool all_contiguous(const Call& c) {
   for (int k = 0; k < c.arguments; ++k) all = all && c[k].impl().contiguous;
   return all;
 }
-/// Runs an elementwise call by `kernel`, which is given a context, as if the axes stood in the order in which operands lie. False where they do.
+/// Runs an elementwise call by `kernel`, which is given a context, with axes permuted to the operands' memory order. False if that is row-major.
 inline bool run_in_order(Call& c, OpKernel kernel) {
   if (!c.op->elementwise || all_contiguous(c)) return false;
   const MemoryOrder order(c);

@@ -1,4 +1,4 @@
-// Methods of Tensor that are functions too: x.add(y), tt::add(x, y) and x + y are one op.
+// Methods of Tensor that are also functions: x.add(y), tt::add(x, y) and x + y are one op.
 #pragma once
 #include "tt/dispatch/from_blob.hpp"
 #include "tt/ops/activation.hpp"
@@ -78,7 +78,7 @@ template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, Sou
 
 inline constexpr NoneType none{};
 
-/// Elements along one axis, and their places (i64).
+/// Elements along one axis, and their indices (i64).
 struct MinMaxResult {
   Tensor values, indices;
 };
@@ -89,8 +89,8 @@ MinMaxResult extreme_along(const Tensor& x, int dim, bool keepdim, SourceLine at
   return {values, indices};
 }
 }  // namespace detail
-/// torch.max, torch.min: of all elements; along one axis the first of the largest, to which the gradient goes, with its place; of two
-/// Tensors as maximum, minimum.
+/// torch.max, torch.min: of all elements; along one axis the first of the largest, with its index, to which the gradient goes; of two Tensors as maximum,
+/// minimum.
 template <class = void> Tensor max(const Tensor& x, SourceLine at = here()) { return call_with<ExtremeOfAll<Op::amax>>(at, {}, x); }
 template <class = void> MinMaxResult max(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here()) { return detail::extreme_along<Op::amax>(x, dim, keepdim, at); }
 template <class = void> Tensor max(const Tensor& x, const Tensor& other, SourceLine at = here()) { return maximum(x, other, at); }

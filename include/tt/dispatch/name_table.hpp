@@ -1,4 +1,4 @@
-// Things found by name: operators and functions. Anyone looks while others add; nothing is ever removed.
+// Operators and functions by name. Lookups take no lock, and other threads may add entries at the same time; entries are never removed.
 //   NameTable<Entry> table;   table.add(new Entry{"relu"});   for (const Entry* e = table.first("relu"); e; e = table.next(*e)) ...
 #pragma once
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace tt::detail {
 
-/// Entry has a `const char* name` that stays and an `Entry* behind`, which is the table's.
+/// Entry has a `const char* name`, which must stay valid, and an `Entry* behind`, used by the table.
 template <class Entry>
 class NameTable {
  public:
@@ -15,7 +15,7 @@ class NameTable {
     fresh->behind = list.load(std::memory_order_relaxed);
     while (!list.compare_exchange_weak(fresh->behind, fresh, std::memory_order_release, std::memory_order_relaxed)) {}
   }
-  /// The newest one of a name, and the one before of the same name; or null.
+  /// The newest entry of a name, and the next older one of the same name; or null.
   Entry* first(std::string_view name) const { return of_name(list_of(name).load(std::memory_order_acquire), name); }
   Entry* next(const Entry& e) const { return of_name(e.behind, e.name); }
   template <class F>
@@ -25,7 +25,7 @@ class NameTable {
   }
 
  private:
-  static constexpr unsigned lists = 512;  ///< about as many as there are names
+  static constexpr unsigned lists = 512;  ///< about the number of names
   mutable std::atomic<Entry*> lists_[lists] = {};
 
   std::atomic<Entry*>& list_of(std::string_view name) const {

@@ -35,7 +35,7 @@ TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, 
   const auto pick = [&](const IntList& l, int k, std::int64_t otherwise) { return detail::each_axis(l, k, otherwise); };
   const std::int64_t h = pick(output_size, 0, 1), w = pick(output_size, 1, 1), ph = pick(padding, 0, 0), pw = pick(padding, 1, 0), kh = pick(kernel_size, 0, 1), kw = pick(kernel_size, 1, 1);
   const std::int64_t plane = (h + 2 * ph) * (w + 2 * pw), batch = x.size(0, at), channels = x.size(1, at) / (kh * kw);
-  // the place of each element of a column in the padded plane
+  // the index of each element of a column in the padded plane
   std::vector<std::int64_t> place;
   const auto count = [&](std::int64_t n, std::int64_t p, std::int64_t k, std::int64_t d, std::int64_t s) { return (n + 2 * p - d * (k - 1) - 1) / s + 1; };
   const std::int64_t oh = count(h, ph, kh, pick(dilation, 0, 1), pick(stride, 0, 1)), ow = count(w, pw, kw, pick(dilation, 1, 1), pick(stride, 1, 1));
@@ -63,7 +63,7 @@ TT_LAZY_DEFINITION Tensor local_response_norm(const Tensor& x, int size, double 
   around.push_back(size / 2);
   around.push_back((size - 1) / 2);
   const Tensor windows = tt::pad(x * x, around, 0, at).unfold(1, size, 1, at);
-  const Tensor mean = is_floating(x.dtype()) ? windows.mean({-1}, false, at) : floor_divide(windows.sum({-1}, false, at), size, at);  // of integers as PyTorch's pools
+  const Tensor mean = is_floating(x.dtype()) ? windows.mean({-1}, false, at) : floor_divide(windows.sum({-1}, false, at), size, at);  // integers as in PyTorch's pools
   return x / tt::pow(mean * alpha + k, beta, at);
 }
 namespace detail {
@@ -101,11 +101,11 @@ TT_LAZY_DEFINITION NormResult native_batch_norm(const Tensor& x, const Tensor& w
   return {y, nothing, nothing};
 }
 namespace detail {
-/// The elements, without a history, in the dtype in which statistics are kept.
+/// The elements, detached, in the dtype of the running statistics.
 inline Tensor as_statistics(const Tensor& x, const Tensor& running, SourceLine at) {
   return is_narrow(x.dtype()) && !is_narrow(running.dtype()) ? x.detach().to(running.dtype(), at) : x.detach();
 }
-/// Running statistics move by `momentum` towards these, in place.
+/// Moves the running statistics by `momentum` towards mean and var, in place.
 inline void move_statistics(const Tensor& running_mean, const Tensor& running_var, double momentum, const Tensor& mean, const Tensor& var, SourceLine at) {
   const auto move = [&](const Tensor& running, const Tensor& to) {
     Tensor own = running.requires_grad() ? running.detach() : running;
@@ -172,12 +172,12 @@ TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, Sou
   return r;
 }
 namespace detail {
-/// Of more scores than this the whole matrix is not made, but that of so many rows at a time.
+/// With more scores than this the matrix of scores is not materialised: `rows_of_scores` rows at a time are computed.
 inline constexpr std::int64_t most_scores = std::int64_t{1} << 20;
 inline constexpr int rows_of_scores = 64;
 
-/// Rows of queries hang on no others: some at a time, each with all keys that it may see, and so with the bits that they have all at once; but values behind a causal
-/// row that are infinite or NaN are not multiplied by its zeros. Behind the last row there may be some of zeros, which are cut off.
+/// Rows of queries are independent: computed in blocks, each with all keys it may see, so the results have the same bits as computed at once; except that with
+/// is_causal infinite or NaN values behind a row are not multiplied by its zeros. The last block is padded with zero rows, which are cut off.
 template <class = void>
 Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Tensor& seed, const Attention::Options& o, SourceLine at) {
   const Size n = query.size(-2, at), parts = (n + (rows_of_scores - 1)) / rows_of_scores, padded = parts * rows_of_scores;
@@ -194,15 +194,15 @@ Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& v
   };
   const Part all{split(query), by_row ? split(mask) : Tensor(), o.is_causal ? positions(parts) * rows_of_scores : Tensor(), seed.defined() ? positions(parts) + seed : Tensor()};
   const Tensor rows = positions(Size(rows_of_scores)).unsqueeze(1, at), columns = positions(key.size(-2, at));
-  const auto attend = [&](const Part& some, const Tensor& k, const Tensor& v, const Tensor& places) {  // `places`: of the keys
+  const auto attend = [&](const Part& some, const Tensor& k, const Tensor& v, const Tensor& places) {  // `places`: positions of the keys
     return tt::map([&](const Part& p) {
       const Tensor seen = o.is_causal ? tt::le(places, rows + p.first_row, at) : by_row ? p.mask : mask;
       return call_with<Attention>(at, {false, o.scale, o.dropout_p}, p.query, k, v, seen, p.seed);
     }, some, at);
   };
-  constexpr int bands = 4;  // of rows: a causal one reads no keys behind its last row
+  constexpr int bands = 4;  // of rows: a causal band reads only keys up to its last row
   Tensor made;
-  if (o.is_causal && parts >= 2 * bands) {  // a band of one part would make a size of its own
+  if (o.is_causal && parts >= 2 * bands) {  // bands of one part would have a size of their own: another program
     TensorList each;
     for (int b = 0; b < bands; ++b) {
       const Size begin = parts * b / bands, end = parts * (b + 1) / bands;
@@ -248,7 +248,7 @@ TT_LAZY_DEFINITION Tensor scaled_dot_product_attention(const Tensor& query, cons
 
 namespace detail {
 
-/// Pools over N axes: # stands for N.
+/// Registers pools over N axes; # stands for N in names and schemas.
 template <int N>
 void register_pools() {
   const auto numbered = [](std::string_view text) {
@@ -341,7 +341,7 @@ void register_network_names() {
   register_function("bilinear", "Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None", [](const Tensor& x, const Tensor& y, const Tensor& w, const Tensor& b, Line at) { return bilinear(x, y, w, b, at); });
   register_function("one_hot", "Tensor input, int num_classes=-1", [](const Tensor& x, std::int64_t n, Line at) { return one_hot(x, n, at); });
   register_function("softmin", "Tensor input, int? dim=None, dtype? dtype=None", [](const Tensor& x, Optional<int> d, OptionalDType t, Line at) {
-    const int usual = x.dim() == 0 || x.dim() == 1 || x.dim() == 3 ? 0 : 1;  // as nn.functional chooses
+    const int usual = x.dim() == 0 || x.dim() == 1 || x.dim() == 3 ? 0 : 1;  // the default of nn.functional
     return softmax(converted(-x, t, at), d.given ? d.value : usual, at);
   });
   register_function("scaled_dot_product_attention", "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False",

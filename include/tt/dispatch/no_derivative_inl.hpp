@@ -1,4 +1,4 @@
-// Derivatives that nobody knows: an error where somebody asks for one.
+// Ops without a derivative: an error if one is asked for.
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/index_kernels.hpp"
@@ -6,11 +6,11 @@
 namespace tt {
 namespace detail {
 
-/// The name of the operator that stands for the gradient, and what its error says.
+/// The name of the operator that replaces the gradient, and the text of its error.
 struct RefusedGradient {
   const char *name, *says;
 };
-/// The gradient of what F::refused says, by any argument: in a graph nothing, where nobody asks for it; else an error, as in PyTorch. Zero would be another function's.
+/// The refused gradient of F, by any argument: nothing in a graph where it is not read; else an error, as in PyTorch. Zeros would be a wrong derivative.
 template <class F>
 struct NoDerivative {
   using Options = NoOptions;
@@ -21,21 +21,21 @@ struct NoDerivative {
     if (!c[0].is_meta()) TT_THROW(Error(Text("tt::backward: ") << F::refused.says << ". Use detach()?" << c.at));
     c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   }
-  /// It is a function of the gradient: forward mode asks for what follows from that.
+  /// Its derivative by the gradient is the op itself, for forward mode.
   static void derivative(const auto& s, const Options&) { s.out[1] = call_with<NoDerivative>(s.at, {}, s.argument[1], s.gradient[0]); }
 };
-/// A gradient that is there, of one of the results.
+/// The first gradient of a result that is defined.
 const auto& given(const auto& s) {
   int k = 0;
   while (!s.gradient[k].defined()) ++k;
   return s.gradient[k];
 }
-/// In F's derivative: the gradient by argument number k is refused. F's operator says keeps_values, so that on the tape the argument is there.
+/// In F's derivative: refuses the gradient by argument k. F's operator has keeps_values, so that the argument is available on the tape.
 template <class F>
 void refuse(const auto& s, int k) {
   const auto& x = s.argument[k];
   if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>)
-    if (!x.requires_grad()) return;  // in a graph what nobody asks for is not computed
+    if (!x.requires_grad()) return;  // a graph drops gradients that are not read
   s.out[k] = call_with<NoDerivative<F>>(s.at, {}, x, given(s));
 }
 

@@ -1,4 +1,4 @@
-// Options of an op over graphs beside the dispatcher: as attributes of a call, back from them, and as a schema.
+// An op's Options as dispatcher attributes, back again, and as a schema string.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace tt {
 namespace detail {
 
-/// An op's options as attributes of a call, and back.
+/// Writes an op's options to the attributes of a call, and reads them back.
 struct AttributesTo {
   Attributes& to;
   void number(std::int64_t v) { to.push(v); }
@@ -21,22 +21,22 @@ struct AttributesTo {
 struct AttributesFrom {
   const Attributes& from;
   int at = 0;
-  bool records = false;  ///< sizes as what they are expressions of; else as numbers
+  bool records = false;  ///< true: sizes as expressions; false: as numbers
   std::int64_t number() { return from.value[at++]; }
   SizeOption size() {
     SizeOption v = from.value[at];
     if (records) v.extent = from.extent(at);
-    if (!v.extent.is_constant()) v.value = 0;  // not for bodies: it is another number in the next call
+    if (!v.extent.is_constant()) v.value = 0;  // not for bodies: it differs in the next call
     ++at;
     return v;
   }
 };
-/// Word number k of "none|mean|sum".
+/// Word k of a list like "none|mean|sum".
 inline std::string_view word_of(std::string_view words, int k) {
   for (; k > 0; --k) words.remove_prefix(words.find('|') + 1);
   return words.substr(0, words.find('|'));
 }
-/// An option in a schema: its type, its name, and its default.
+/// An option in a schema: its type and its default.
 struct OptionText {
   Text& out;
   void type(bool) const { out << "bool"; }
@@ -74,11 +74,11 @@ struct OptionText {
   }
   void value(double v) const {
     char digits[32];
-    for (int n = 1; n <= 17; ++n) {  // the shortest that is read as the same
+    for (int n = 1; n <= 17; ++n) {  // the shortest text that reads back as the same number
       std::snprintf(digits, sizeof(digits), "%.*g", n, v);
       if (std::strtod(digits, nullptr) == v) break;
     }
-    for (const char* c = digits; *c; ++c) out << (*c == ',' ? '.' : *c);  // whatever the locale
+    for (const char* c = digits; *c; ++c) out << (*c == ',' ? '.' : *c);  // in any locale
   }
   template <class T>
   void value(const Optional<T>& v) const {
@@ -94,7 +94,7 @@ struct OptionText {
     out << (v.count ? "]" : "[]");
   }
 };
-/// The schema of an op over graphs: what its `arguments` name, then the options that they do not name, with defaults.
+/// The schema of an op over graphs: the entries of its `arguments`, then all other options, with defaults.
 template <class F>
 [[gnu::cold]] const char* make_schema() {
   Text t;

@@ -1,4 +1,4 @@
-// How elements are ordered; and one long row of the host sorted by its digits, by all threads.
+// The order of elements (NaN is the greatest); and a radix sort of one long row on the host, shared by all threads.
 //   comes_before(1.0, NAN);   sort_long_row(row, n, false, order);
 #pragma once
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace tt::detail {
 
-/// NaN is the greatest.
+/// Ascending order; NaN is the greatest.
 template <class T>
 bool comes_before(T a, T b) { return a < b || (b != b && a == a); }
 
-/// An unsigned integer as wide as an element, of which less means that it comes before: NaNs are one, as are -0 and 0.
+/// An unsigned integer as wide as an element, in the same order as the elements: all NaNs are equal, and so are -0 and 0.
 template <class T>
 auto order_key(T v) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -35,18 +35,18 @@ auto order_key(T v) {
     }
   }
 }
-/// The order of n keys, digit by digit from the least on: how often each digit is there says where its elements go, and threads share both steps.
-/// key(i) is the one at place i; only its last `bits` count.
+/// Radix sort of n keys, from the lowest digit on: counts of each digit give the target positions, and threads share both steps. key(i) is the key of element
+/// i; only its last `bits` count.
 template <class K, class Key>
 void sort_by_digits(std::int64_t n, int bits, const Key& key, std::int64_t* order) {
   struct Element {
     K key, place;
   };
-  constexpr int most_bits = 8;  // a line of memory for each of 256 digits stays in the first cache
+  constexpr int most_bits = 8;  // 256 write positions, a cache line each, stay in the L1 cache
   const int passes = bits > most_bits ? (bits + most_bits - 1) / most_bits : 1, width = (bits + passes - 1) / passes;
-  const std::size_t digits = std::size_t{1} << width, apart = digits + 16;  // no two threads write one line
+  const std::size_t digits = std::size_t{1} << width, apart = digits + 16;  // no two threads write to one cache line
   const Split split = split_rows(n, 8);
-  std::vector<std::int64_t> next(static_cast<std::size_t>(split.parts) * apart);  // of each part and digit
+  std::vector<std::int64_t> next(static_cast<std::size_t>(split.parts) * apart);  // next position, for each part and digit
   const std::int64_t copies = passes > 2 ? 2 : passes - 1;
   const Tensor memory(DType::u8, Shape{copies * n * static_cast<std::int64_t>(sizeof(Element))});
   auto* to = reinterpret_cast<Element*>(memory.impl().data);
@@ -80,14 +80,14 @@ void sort_by_digits(std::int64_t n, int bits, const Key& key, std::int64_t* orde
     std::swap(from, to);
   }
 }
-/// The order of n elements of a dense row of the host. Equal elements stay in their order.
+/// The order of n elements of a contiguous row on the host. Stable.
 inline void sort_long_row(const Tensor& x, std::int64_t n, bool descending, std::int64_t* order) {
   with_compute_dtype(x.dtype(), [&]<class T>(T) {
     const auto* const value = static_cast<const T*>(static_cast<const void*>(x.impl().data));
     const auto key = [&](std::int64_t i) { return descending ? ~order_key(value[i]) : order_key(value[i]); };
     using Key = decltype(key(0));
     const Key first = key(0);
-    std::atomic<Key> differ{0};  // bits in which any two keys do
+    std::atomic<Key> differ{0};  // bits in which any two keys differ
     in_ranges(n, 1, [&](std::int64_t begin, std::int64_t end) {
       Key own = 0;
       for (std::int64_t i = begin; i < end; ++i) own |= key(i) ^ first;

@@ -1,4 +1,4 @@
-// Definitions of shape_functions.hpp that put a Tensor into a larger one: margins, diagonals, slices.
+// Definitions of shape_functions.hpp that place a Tensor in a larger one: padding, diagonals, slices.
 #pragma once
 #include <vector>
 
@@ -13,7 +13,7 @@ TT_LAZY_DEFINITION Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
   return diag_embed(x, diagonal, 0, 1, at);
 }
 namespace detail {
-/// Where an element lies, counted in elements from the begin of the storage, for each element of these sizes in row-major order.
+/// The offset of each element in its storage, in elements, in row-major order.
 inline std::vector<std::int64_t> places_in_storage(const Shape& shape, const std::int64_t* stride, std::int64_t first) {
   std::vector<std::int64_t> places;
   std::int64_t all = 1;
@@ -25,9 +25,9 @@ inline std::vector<std::int64_t> places_in_storage(const Shape& shape, const std
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
   if (detail::capture_mode) detail::capture_mode->need(x, "as_strided_scatter", at);
-  const Tensor shown = as_strided(x.detach(), size, stride, storage_offset, at);  // checks
+  const Tensor shown = as_strided(x.detach(), size, stride, storage_offset, at);  // throws if out of range
   if (!(src.shape(at) == size)) TT_THROW(Error(Text("tt::as_strided_scatter: src of shape ") << src.shape() << " for sizes " << size << "." << at));
-  // which element of x lies there; some may be none of it
+  // Maps offsets in the storage to elements of x; offsets outside of x are skipped.
   const std::vector<std::int64_t> own = detail::places_in_storage(x.impl().shape, x.impl().stride, detail::offset_in_storage(x.impl())),
                                   there = detail::places_in_storage(shown.impl().shape, shown.impl().stride, detail::offset_in_storage(shown.impl()));
   std::int64_t last = -1;
@@ -47,13 +47,13 @@ TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int 
   if (detail::is_plain(x) && x.dim() > 0 && offset > -(1 << 30) && offset < 1 << 30) {
     const Tensor line = x.contiguous(at);
     IntList to = x.shape(at);
-    const std::int64_t length = x.size(-1, at), n = length + (offset < 0 ? -offset : offset), first = offset < 0 ? -offset : 0;  // row of the first element
+    const std::int64_t length = x.size(-1, at), n = length + (offset < 0 ? -offset : offset), first = offset < 0 ? -offset : 0;  // its first row
     to[x.dim() - 1] = n;
     to.push_back(n);
     Tensor r(x.dtype(), shape_of(to, "diag_embed", at), x.device());
     detail::with_element_size(x.dtype(), [&]<class T>(T) {
       const T* const from = reinterpret_cast<const T*>(line.impl().data);
-      const auto place = [=](std::int64_t row) { return row % n - first; };  // among the elements of the diagonal
+      const auto place = [=](std::int64_t row) { return row % n - first; };  // number of the diagonal element in this row
       detail::rows_of_one(reinterpret_cast<T*>(r.impl().data), n > 0 ? r.impl().numel / n : 0, n, [=](std::int64_t row) { return place(row) >= 0 && place(row) < length ? row % n + offset : -1; },
                           [=](std::int64_t row) { return from[row / n * length + place(row)]; });
     });
@@ -63,7 +63,7 @@ TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int 
   return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);
 }
 namespace detail {
-/// Which of n elements is at each place of an axis that is longer by so many on both sides.
+/// The source index for each position of an axis of n elements with margins before and behind.
 inline std::vector<std::int64_t> places_with_margins(std::int64_t n, std::int64_t before, std::int64_t behind, PadMode mode) {
   std::vector<std::int64_t> from;
   for (std::int64_t place = -before; place < n + behind; ++place) {
@@ -75,10 +75,11 @@ inline std::vector<std::int64_t> places_with_margins(std::int64_t n, std::int64_
   }
   return from;
 }
-/// Margins of the last axes that are elements of x, taken by their places: of all these axes at once where there are several images, for which the places are found once.
+/// Padding that repeats elements of x, by index_select: with several images over all padded axes at once, as the indices are computed once for all; else axis
+/// by axis.
 template <class = void>
 Tensor padded_by_places(const Tensor& x, const IntList& pad, PadMode mode, SourceLine at) {
-  constexpr std::int64_t several = 4, largest = 1 << 17;  // images; places in one
+  constexpr std::int64_t several = 4, largest = 1 << 17;  // images; elements of one
   const int axes = pad.size() / 2, first = x.dim() - axes;
   std::int64_t images = 1, plane = 1;
   for (int k = 0; k < first; ++k) images *= x.size(k, at);
@@ -115,14 +116,15 @@ TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode,
   for (int k = 0; k < axes; ++k) {
     const int d = x.dim() - 1 - k;
     longer = longer && pad[2 * k] >= 0 && pad[2 * k + 1] >= 0;
-    if (mode == PadMode::circular)  // what is cut does not come back at the other end
+    if (mode == PadMode::circular)  // cut elements do not wrap around
       r = r.slice(d, pad[2 * k] < 0 ? -pad[2 * k] : Size(0), pad[2 * k + 1] < 0 ? x.size(d, at) + pad[2 * k + 1] : x.size(d, at), 1, at);
     const Size n = r.size(d, at), most = mode == PadMode::reflect ? n - 1 : n;
     if ((mode != PadMode::replicate && (pad[2 * k] > most || pad[2 * k + 1] > most)) || (n == 0 && (pad[2 * k] > 0 || pad[2 * k + 1] > 0)))
       TT_THROW(Error(Text("tt::pad: ") << pad << " is more than axis " << d << " of shape " << x.shape() << " has." << at));
   }
   if (longer && detail::is_plain(x)) return detail::padded_by_places(x, pad, mode, at);
-  // Compiled programs fuse the parts; where there is a gradient they are taken too, so that what flows to an element is summed in one order everywhere.
+  // As slices and cat: compiled programs fuse the parts. Also used where a gradient is needed, so that gradients of an element are summed in the same order in
+  // both.
   for (int k = 0; k < axes; ++k) {
     const int d = x.dim() - 1 - k;
     const auto put = [&](int j) { return mode == PadMode::circular && pad[j] < 0 ? Size(0) : pad[j]; };
@@ -168,7 +170,7 @@ TT_LAZY_DEFINITION Tensor diagonal_scatter(const Tensor& x, const Tensor& src, i
   const int a = detail::axis_of(x, dim1, "diagonal_scatter", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal_scatter", at, x.dim());
   const Tensor last = movedim(x, {a, b}, {-2, -1}, at);
   const Size rows = last.size(-2, at), columns = last.size(-1, at);
-  // the diagonal, with zeros behind it as long as it takes, as a matrix
+  // the diagonal as a square matrix, zeros elsewhere
   const Tensor placed = diag_embed(src, offset, -2, -1, at);
   const Tensor ones = diag_embed(tt::ones(src.shape(at), {.dtype = DType::boolean, .device = x.device()}), offset, -2, -1, at);
   const auto fitted = [&](Tensor t) {

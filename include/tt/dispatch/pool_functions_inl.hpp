@@ -1,4 +1,4 @@
-// Definitions of network_functions.hpp: windows of several axes, and pools over them.
+// Definitions of network_functions.hpp: windows over several axes, and pooling.
 #pragma once
 #include <cmath>
 
@@ -8,25 +8,25 @@
 namespace tt {
 namespace detail {
 
-/// Windows of one axis: how many there are, and how much is put around.
+/// The windows along one axis: their number, and the padding.
 struct WindowAxis {
   std::int64_t kernel, stride, padding, dilation, size, count, behind;
   template <class = void>
   static WindowAxis of(const char* op, std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation, bool ceil_mode, SourceLine at) {
     WindowAxis w{kernel, stride, padding, dilation, n, 0, padding};
-    constexpr std::int64_t most = INT32_MAX;  // as PyTorch's
+    constexpr std::int64_t most = INT32_MAX;  // as in PyTorch
     if (kernel < 1 || kernel > most || stride < 1 || dilation < 1 || dilation > most || padding < 0 || padding > kernel / 2)
       TT_THROW(Error(Text("tt::") << op << ": kernel " << kernel << ", stride " << stride << ", padding " << padding << ", dilation " << dilation << ". Padding is at most half of the kernel." << at));
     const std::int64_t reach = dilation * (kernel - 1) + 1, room = n + 2 * padding - reach;
     if (room < 0) TT_THROW(Error(Text("tt::") << op << ": a window of " << reach << " does not fit " << n << " elements and padding " << padding << "." << at));
     w.count = room / stride + 1;
-    if (ceil_mode && room % stride != 0 && w.count * stride < n + padding) ++w.count;  // the last begins within the elements or the padding before them
+    if (ceil_mode && room % stride != 0 && w.count * stride < n + padding) ++w.count;  // the last window begins before the padding behind
     const std::int64_t end = (w.count - 1) * stride + reach - padding - n;
     w.behind = end > padding ? end : padding;
     return w;
   }
 };
-/// The same as pad, for numbers that 32 bits do not hold.
+/// pad, by values that the 32 bits of pad's options cannot hold.
 template <class = void>
 Tensor surrounded(const Tensor& x, const std::vector<WindowAxis>& axes, double value, SourceLine at) {
   Tensor r = x;
@@ -41,7 +41,7 @@ Tensor surrounded(const Tensor& x, const std::vector<WindowAxis>& axes, double v
   }
   return r;
 }
-/// Each window of the last axes as further axes at the end; `outside` surrounds them.
+/// The windows over the last axes, with the window's axes added at the end; padding has the value `outside`.
 template <class = void>
 Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double outside, SourceLine at) {
   IntList around;
@@ -62,7 +62,7 @@ Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double o
   }
   return r;
 }
-/// Images are axes behind channels, which may be behind a batch.
+/// Throws Error unless x has `axes` image axes behind channels and an optional batch axis.
 inline void need_pooled_axes(const char* op, const Tensor& x, int axes, SourceLine at) {
   if (x.dim() <= axes || x.dim() > axes + 2) refuse(op, x.dim() <= axes ? "too few axes" : "too many axes", x, at);
 }
@@ -79,7 +79,7 @@ std::vector<WindowAxis> window_axes(const char* op, const Tensor& x, int axes, c
   }
   return w;
 }
-/// The last `axes` axes as one.
+/// The last `axes` axes flattened to one.
 template <class = void>
 Tensor last_as_one(const Tensor& x, int axes, SourceLine at) { return tt::flatten(x, -axes, -1, at); }
 inline double least_number(DType d) {
@@ -87,14 +87,14 @@ inline double least_number(DType d) {
   if (d == DType::boolean || !is_signed(d)) return 0;
   return -__builtin_ldexp(1, 8 * size_of(d) - 1);
 }
-/// May the windows be those of max_pool2d and avg_pool2d?
+/// Can max_pool2d and avg_pool2d compute these windows?
 template <class = void>
 bool pools_in_planes(const Tensor& x, const std::vector<WindowAxis>& w) {
   bool plain = x.impl().numel > 0;
   for (const WindowAxis& a : w) plain = plain && a.dilation == 1 && a.behind == a.padding && a.stride < (1 << 30) && a.kernel < (1 << 30);
   return plain;
 }
-/// pool(planes, options) over the last one or two axes; a third one before them afterwards.
+/// Applies pool(planes, options) to the last one or two axes; then to the third from last, if any.
 template <class F>
 Tensor pool_in_planes(const Tensor& x, const std::vector<WindowAxis>& w, SourceLine at, const F& pool) {
   const auto window = [](const WindowAxis& h, const WindowAxis& v) {
@@ -111,7 +111,7 @@ Tensor pool_in_planes(const Tensor& x, const std::vector<WindowAxis>& w, SourceL
   for (const WindowAxis& a : w) to.push_back(a.count);
   return r.reshape(to, at);
 }
-/// A row of numbers along one of the last axes.
+/// The numbers as a Tensor of this rank, along one axis.
 template <class = void>
 Tensor along(const std::vector<std::int64_t>& v, const Device& device, int rank, int axis, SourceLine at) {
   IntList to;
@@ -124,7 +124,7 @@ TT_LAZY_DEFINITION PoolResult max_pool_with_indices(const Tensor& x, int axes, c
   const auto w = detail::window_axes("max_pool", x, axes, kernel_size, o, at);
   const Tensor windows = detail::last_as_one(detail::windows_of(x, w, detail::least_number(x.dtype()), at), axes, at);
   const MinMaxResult best = tt::max(windows, -1, false, at);
-  // its place in the window, and that of the window, as a place in the last axes
+  // The index in the window, plus that of the window, as an index into the flattened last axes.
   Tensor rest = best.indices, place;
   const int rank = best.indices.dim();
   std::int64_t apart = 1;
@@ -143,7 +143,7 @@ TT_LAZY_DEFINITION PoolResult max_pool_with_indices(const Tensor& x, int axes, c
 TT_LAZY_DEFINITION Tensor max_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, SourceLine at) {
   const auto w = detail::window_axes("max_pool", x, axes, kernel_size, o, at);
   if (!detail::pools_in_planes(x, w)) return max_pool_with_indices(x, axes, kernel_size, o, at).values;
-  return detail::pool_in_planes(x, w, at, [&](const Tensor& t, const Pool2dOptions& p) { return max_pool2d(t, p, at); });  // the first of equal elements, in however many steps
+  return detail::pool_in_planes(x, w, at, [&](const Tensor& t, const Pool2dOptions& p) { return max_pool2d(t, p, at); });  // still the first of equal elements
 }
 TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, std::int64_t divisor_override, SourceLine at) {
   const auto w = detail::window_axes("avg_pool", x, axes, kernel_size, o, at);
@@ -154,7 +154,7 @@ TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& ker
   const Tensor sums = detail::last_as_one(detail::windows_of(x, w, 0, at), axes, at).sum({-1}, false, at).to(x.dtype(), at);
   const auto divided = [&](const Tensor& by) { return is_floating(x.dtype()) ? sums / by : tt::div(sums.to(DType::f64, at), by, at).to(x.dtype(), at); };
   if (divisor_override != 0) return divided(full({}, static_cast<double>(divisor_override), detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f64, x.device())));
-  Tensor count;  // of what counts in each window: a product over the axes
+  Tensor count;  // elements that count in each window: a product over the axes
   for (int k = 0; k < axes; ++k) {
     const auto& a = w[static_cast<std::size_t>(k)];
     std::vector<std::int64_t> n;
@@ -168,17 +168,17 @@ TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& ker
   return divided(count.to(is_floating(x.dtype()) ? x.dtype() : DType::f64, at));
 }
 namespace detail {
-/// m windows that cover n elements, of nearly equal sizes.
+/// m windows of nearly equal sizes that cover n elements.
 struct AdaptiveWindows {
   std::int64_t n, m;
   std::int64_t begin(std::int64_t i) const { return i * n / m; }
   std::int64_t end(std::int64_t i) const { return ((i + 1) * n + m - 1) / m; }
-  std::int64_t most() const {  // elements in one
+  std::int64_t most() const {  // elements in the largest
     std::int64_t k = 0;
     for (std::int64_t i = 0; i < m; ++i) k = std::max(k, end(i) - begin(i));
     return k;
   }
-  /// All of one size, as far apart as the first two?
+  /// Have all the same size, and the same distance as the first two?
   bool are_even() const {
     bool even = m > 0 && begin(1) > 0;
     for (std::int64_t i = 0; i < m; ++i) even = even && begin(i) == i * begin(1) && end(i) - begin(i) == end(0);
@@ -191,7 +191,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
   const int axes = output_size.size();
   detail::need_floating("adaptive_avg_pool", x, at);
   detail::need_pooled_axes("adaptive_avg_pool", x, axes, at);
-  for (int k = 0; k < axes; ++k) {  // the last axis at the end: before that whole rows are copied, and there are fewer then
+  for (int k = 0; k < axes; ++k) {  // the last axis at the end: for other axes whole rows are copied, and then fewer elements are left
     const int d = x.dim() - axes + k;
     const std::int64_t n = x.size(d, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
     if (n == 0) detail::refuse("adaptive_avg_pool", "an axis without elements", x, at);
@@ -204,11 +204,11 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
     const detail::AdaptiveWindows window{n, m};
     const std::int64_t most = window.most();
     const bool even = window.are_even();
-    if (even && d + 1 < x.dim()) {  // rows are added where they lie; single elements are quicker one behind the other
+    if (even && d + 1 < x.dim()) {  // rows are added in place; single elements are faster when consecutive
       r = r.unfold(d, most, window.begin(1), at).mean({-1}, false, at);
       continue;
     }
-    // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
+    // Gathers the elements of each window, with zeros behind shorter ones: so an infinity of another window does not enter.
     std::vector<std::int64_t> place;
     std::vector<double> count;
     for (std::int64_t i = 0; i < m; ++i) {
@@ -231,7 +231,7 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
   std::int64_t plane = 1;
   for (int k = 0; k < rank - axes; ++k) rows.push_back(x.size(k, at));
   for (int k = rank - axes; k < rank; ++k) plane *= std::int64_t{x.size(k, at)};
-  // places of each window, the last one again where it has fewer than others
+  // Indices of each window; shorter windows repeat the last one.
   Tensor place;
   IntList outer, inner;
   for (int k = 0; k < axes; ++k) {
@@ -289,25 +289,25 @@ TT_LAZY_DEFINITION PoolResult fractional_max_pool(const Tensor& given, const Int
   if (!output_ratio.empty() && output_ratio.size() != 1 && output_ratio.size() != static_cast<std::size_t>(axes))
     TT_THROW(Error(Text("tt::fractional_max_pool: ") << static_cast<std::int64_t>(output_ratio.size()) << " ratios for " << axes << " axes." << at));
   const Tensor given_samples = random_samples.defined() ? random_samples : rand({batch, channels, axes}, detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f32, x.device()), at);
-  const Tensor samples = is_narrow(given_samples.dtype()) ? given_samples.to(DType::f32, at) : given_samples;  // 16 bits do not hold all places
+  const Tensor samples = is_narrow(given_samples.dtype()) ? given_samples.to(DType::f32, at) : given_samples;  // 16 bits cannot hold all positions
   if (samples.dim() != 3 || !(samples.size(0, at) == batch) || !(samples.size(1, at) == channels) || samples.size(2, at) != axes)
     TT_THROW(Error(Text("tt::fractional_max_pool: random_samples of shape ") << samples.shape() << " for images " << x.shape() << "." << at));
-  // places in the last axes taken as one: (batch, channels, m0, ..., window)
+  // indices into the flattened last axes: (batch, channels, m0, ..., window)
   Tensor place;
-  std::int64_t plane = 1, together = 1;  // elements of the axes so far, and of their windows
+  std::int64_t plane = 1, together = 1;  // elements of the axes so far, of their windows
   IntList sizes;
   for (int k = 0; k < axes; ++k) {
     const std::int64_t n = x.size(2 + k, at), window = kernel_size[k];
     const double ratio = output_ratio.empty() ? 0 : output_ratio[output_ratio.size() == 1 ? 0 : static_cast<std::size_t>(k)];
     const std::int64_t m = output_ratio.empty() ? detail::each_axis(output_size, k, 1) : static_cast<std::int64_t>(static_cast<double>(n) * ratio);
     if (window < 1 || m < 1 || m - 1 > n - window) TT_THROW(Error(Text("tt::fractional_max_pool: ") << m << " windows of " << window << " do not fit an axis of " << n << "." << at));
-    // the step between windows is a fraction; the last one ends with the axis
+    // the step between windows is fractional; the last window ends with the axis
     const double step = m > 1 ? static_cast<double>(n - window) / static_cast<double>(m - 1) : 0;
-    const Tensor sample = samples.select(2, axes == 2 ? 1 - k : k, at).unsqueeze(-1, at), number = arange(m).to(samples.dtype(), at);  // of images PyTorch takes the columns' first
+    const Tensor sample = samples.select(2, axes == 2 ? 1 - k : k, at).unsqueeze(-1, at), number = arange(m).to(samples.dtype(), at);  // PyTorch takes the columns' sample first
     const Tensor begin = tt::where(number == m - 1, static_cast<double>(n - window), tt::trunc((number + sample) * step, at) - tt::trunc(sample * step, at), at).to(DType::i64, at);  // (batch, channels, m)
     const Tensor own = begin.unsqueeze(-1, at) + arange(window);  // (batch, channels, m, window)
     if (k == 0) place = own;
-    else {  // (..., m0, w0) and (..., m, w) to (..., m0, m, w0, w), windows as one axis
+    else {  // (..., m0, w0) and (..., m, w) to (..., m0, m, w0, w), window axes joined
       IntList left{batch, channels}, right{batch, channels};
       for (int j = 0; j < k; ++j) left.push_back(sizes[j]), right.push_back(1);
       left.push_back(1), left.push_back(together), left.push_back(1);

@@ -8,12 +8,12 @@ namespace detail {
 
 class TensorPrinter {
  public:
-  /// `elements`: those of `t`, where the CPU can read them.
+  /// `elements`: the elements of `t`, on the host.
   TensorPrinter(const Tensor& elements, const Tensor& t) : tensor_(elements.impl()), device_(t.device()), original_(t.impl()), shown_(tensor_.shape.code, tensor_.stride, tensor_.shape.rank, options_.threshold, options_.edgeitems) {
     if (!tensor_.data || shown_.size == 0) return;
     if (is_floating(tensor_.dtype)) choose_form();
     shown_.each([&](std::int64_t at) {
-      if (is_floating(tensor_.dtype) && !counts(real(at))) return;  // 0, nan and inf fit somehow
+      if (is_floating(tensor_.dtype) && !counts(real(at))) return;  // 0, nan and inf fit without counting
       const int n = spell(at).size();
       if (n > width_) width_ = n;
     });
@@ -34,7 +34,7 @@ class TensorPrinter {
   Device device_;
   const TensorImpl& original_;
   ShownElements shown_;
-  bool whole_ = true, scientific_ = false;  // form of floating numbers
+  bool whole_ = true, scientific_ = false;  // format of floating numbers
   int width_ = 1;
 
   double real(std::int64_t at) const {
@@ -67,7 +67,7 @@ class TensorPrinter {
     std::snprintf(s, sizeof s, scientific_ ? "%.*e" : point ? "%.*f." : "%.*f", point ? 0 : options_.precision, v);
     return s;
   }
-  /// Elements and rows of one axis, from `offset` on.
+  /// Prints elements and rows of one axis, from `offset` on.
   void put(Text& t, int axis, std::int64_t offset) const {
     const auto spaces = [&t](int n) {
       for (int i = 0; i < n; ++i) t << ' ';
@@ -81,7 +81,7 @@ class TensorPrinter {
     const bool row = axis + 1 == shown_.rank;
     const int fitting = (options_.linewidth - indent - axis) / (width_ + 2), per_line = fitting > 1 ? fitting : 1;
     int placed = 0;
-    const auto begin = [&] {  // of an element, a row, or the dots
+    const auto begin = [&] {  // of an element, a row, or "..."
       const bool new_line = !row || placed % per_line == 0;
       if (placed > 0) t << (new_line ? "," : ", ");
       if (placed > 0 && new_line) {
@@ -102,9 +102,9 @@ class TensorPrinter {
     }
     t << ']';
   }
-  /// What cannot be seen from the elements; on a line of its own where it does not fit.
+  /// Device, size, dtype and gradient, where the elements do not show them; on a new line where they do not fit.
   void add_suffixes(Text& t) const {
-    int column = 2;  // as PyTorch counts
+    int column = 2;  // counted as in PyTorch
     for (int i = t.size(); i > 0 && t[i - 1] != '\n'; --i) ++column;
     const auto add = [&](const Text& suffix) {
       const bool fits = column + suffix.size() + 2 <= options_.linewidth;

@@ -1,6 +1,6 @@
-// Random numbers from a generator, which gives a seed for each call. They are functions of that and of their place (Philox): the same on
-// every device. Names and meanings are PyTorch's, the numbers are not. In a captured function draws from the default generator are steps of its graph: each
-// call draws anew, the numbers of the function as it is written.
+// Random numbers. A generator gives a seed to each call; numbers are functions of seed and index (Philox), the same on every device. Names and meanings are
+// PyTorch's, the numbers are not. In a captured function, draws from the default generator are steps of its graph: each call draws anew, in the order of the
+// function as written.
 //   tt::manual_seed(7);   tt::Tensor x = tt::rand({2, 3});      tt::Generator g(1);   tt::Tensor y = tt::randn({4}, g);
 #pragma once
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace tt {
 
-/// Where seeds come from: the k-th one is a function of the generator's seed and k. Threads may share one.
+/// A source of seeds: the k-th seed is a function of the generator's seed and k. Threads may share a generator.
 class Generator {
  public:
   struct State {
@@ -25,7 +25,7 @@ class Generator {
   };
   explicit Generator(std::uint64_t seed = default_seed) : seed_(seed) {}
 
-  /// Begins anew. In a captured function this, and the state, end the graph: every call does what the function says.
+  /// Restarts the sequence. In a captured function this, get_state and set_state end the graph, so that they run at every call.
   Generator& manual_seed(std::uint64_t seed, SourceLine at = here()) {
     set_state({seed, 0}, at);
     return *this;
@@ -40,7 +40,7 @@ class Generator {
     seed_ = s.seed;
     draws_ = s.draws;
   }
-  /// For one call. Where a captured function asks for one its graph ends, so that every call draws anew.
+  /// The seed for one call. In a captured function it ends the graph, so that every call draws anew.
   std::int64_t next_seed(const char* op, SourceLine at) { return next_seed(op, at, detail::example_run); }
 
  private:
@@ -67,11 +67,11 @@ inline Generator& default_generator() {
   static Generator g;
   return g;
 }
-/// Of the default generator.
+/// Restarts the default generator.
 inline Generator& manual_seed(std::uint64_t seed, SourceLine at = here()) { return default_generator().manual_seed(seed, at); }
 
 namespace detail {
-/// Draws in a captured function's graph: the default generator's next seeds, as many as there are elements, at each call and in the function's order.
+/// A draw in a captured function's graph: the default generator's next seeds, as many as `input` has elements, at each call, in the function's order.
 template <class = void>
 struct DrawSeed {
   struct Options {};
@@ -83,7 +83,8 @@ struct DrawSeed {
     for (std::int64_t k = 0; k < c[0].impl().numel; ++k) c.result[0].data_ptr<std::int64_t>()[k] = default_generator().next_seed("rand", c.at);
   }
 };
-/// Other generators are C++ variables; devices are given seeds by value; in bodies of branches and loops, and of a vmap inside of another one, draws end the graph.
+/// Can this draw be a step of the graph? Other generators are C++ variables; devices take seeds by value; draws in bodies of branches and loops, and in nested
+/// vmaps, end the graph.
 inline bool records_draws(const Generator& g, const TensorOptions& o) {
   return capture_mode && (example_run ? example_run->kind != ExampleRun::Kind::error && example_run->region == DispatchState::of_this_thread().capture : capture_mode->records_effects()) && &g == &default_generator() &&
          is_host(o.device) && !o.requires_grad;
@@ -94,7 +95,7 @@ Tensor recorded_seed(SourceLine at) {
   const auto k = static_cast<int>(example_run->next++);
   return example_run->recorded_seeds.defined() ? example_run->recorded_seeds.select(0, k, at) : zeros({}, {.dtype = DType::i64}, at);
 }
-/// A generator's next seed as a Tensor, for ops that draw with one: in a captured function the default one's is drawn at each call.
+/// A generator's next seed as a Tensor, for ops that take one; in a captured function the default generator's is drawn at each call.
 template <class = void>
 Tensor next_seed(const Device& device, const char* op, SourceLine at, Generator& g = default_generator()) {
   if (records_draws(g, on_device(DType::i64, device))) return recorded_seed(at);
@@ -109,7 +110,7 @@ Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
   if (x.device().type != DeviceType::cpu) return draw<Fn>(x.shape(at), g, on_device(x.dtype(), x.device()), op, at);
   return call_structured<Fn>(at, x, g.next_seed(op, at));
 }
-/// Throws Error unless there are whole numbers from `low` to below `high`, and they are within the dtype's.
+/// Throws Error unless there are integers in [low, high), and the dtype holds them all.
 inline void need_bounds(DType d, std::int64_t low, std::int64_t high, const char* op, SourceLine at) {
   if (high <= low) TT_THROW(Error(Text("tt::") << op << ": there is no number from " << low << " to below " << high << "." << at));
   for (const std::int64_t n : {low, high - 1}) {
@@ -137,24 +138,24 @@ template <class = void>
 Tensor rand(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return rand(shape, default_generator(), o, at); }
 template <std::same_as<DType> D>
 Tensor rand(const IntList& shape, D dtype, SourceLine at = here()) { return rand(shape, TensorOptions{.dtype = dtype}, at); }
-/// Normal, of mean 0 and variance 1.
+/// Normal, with mean 0 and variance 1.
 template <class = void>
 Tensor randn(const IntList& shape, Generator& g, TensorOptions o = {}, SourceLine at = here()) { return detail::draw<RandnLike>(shape, g, o, "randn", at); }
 template <class = void>
 Tensor randn(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return randn(shape, default_generator(), o, at); }
 template <std::same_as<DType> D>
 Tensor randn(const IntList& shape, D dtype, SourceLine at = here()) { return randn(shape, TensorOptions{.dtype = dtype}, at); }
-/// Sizes without braces: numbers behind a list in braces are seeds, rand({4}, 7).
+/// Sizes without braces. An integer behind a list in braces is a seed: rand({4}, 7).
 template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
 Tensor rand(const A& a, const B& b, const N&... more) { return rand(IntList{a, b, more...}, TensorOptions{}, SourceLine{}); }
 template <SizeOrInteger A, SizeOrInteger B, SizeOrInteger... N>
 Tensor randn(const A& a, const B& b, const N&... more) { return randn(IntList{a, b, more...}, TensorOptions{}, SourceLine{}); }
-/// As many, of the shape and dtype of `x`.
+/// The same, in the shape and dtype of `x`.
 template <class = void>
 Tensor rand_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return detail::draw_like<RandLike>(x, g, "rand_like", at); }
 template <class = void>
 Tensor randn_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return detail::draw_like<RandnLike>(x, g, "randn_like", at); }
-/// Whole numbers from low to high - 1; i64 unless said. Throws Error when there are none.
+/// Integers in [low, high); i64 by default. Throws Error when there are none.
 template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   detail::need_bounds(o.dtype, low, high, "randint", at);
@@ -171,7 +172,7 @@ template <class = void>
 Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   return randint(0, high, shape, g, o, at);
 }
-/// 1 with the probability that is the element of `p` in its place, else 0; of the dtype of `p`.
+/// 1 with the probability given by the element of `p`, else 0; in the dtype of `p`.
 template <class = void>
 Tensor bernoulli(const Tensor& p, Generator& g = default_generator(), SourceLine at = here()) {
   detail::need_floating("bernoulli", p, at);
@@ -182,13 +183,13 @@ Tensor bernoulli(const Tensor& p, Generator& g = default_generator(), SourceLine
   return (detail::draw<RandLike>(p.shape(at), g, detail::on_device(DType::f64, p.device()), "bernoulli", at) < p).to(p.dtype(), at);
 }
 
-/// Normal numbers of these means and standard deviations, in the shape that both are broadcast to.
+/// Normal numbers with these means and standard deviations, broadcast to a common shape.
 template <class = void>
 Tensor normal(const Tensor& mean, const Tensor& std, Generator& g = default_generator(), SourceLine at = here()) {
   const Tensor both = mean.detach() + std.detach();
   return randn_like(both, g, at) * std + mean;
 }
-/// All of one mean and one standard deviation.
+/// Normal numbers with one mean and one standard deviation.
 template <class = void>
 Tensor normal(double mean, double std, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {}, SourceLine at = here()) {
   if (!(std >= 0)) TT_THROW(Error(Text("tt::normal: the standard deviation is negative or NaN.") << at));
@@ -200,7 +201,7 @@ template <class> Tensor& Tensor::uniform_(double from, double to, Generator& g, 
 }
 template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at) { return uniform_(from, to, default_generator(), at); }
 namespace detail {
-/// Throws Error unless a distribution has such a parameter.
+/// Throws Error unless a parameter of a distribution is valid (`right`).
 inline void need_parameter(bool right, const char* op, const char* parameter, double value, const char* needed, SourceLine at) {
   if (right) return;
   char number[32];
@@ -214,15 +215,15 @@ template <class> Tensor& Tensor::normal_(double mean, double std, Generator& g, 
 }
 template <class> Tensor& Tensor::normal_(double mean, double std, SourceLine at) { return normal_(mean, std, default_generator(), at); }
 namespace detail {
-/// Of an exponential distribution, above 0, like `x`: narrow floats are drawn as f32, of which few numbers would be few draws.
+/// Exponentially distributed, above 0, in the shape of `x`. Narrow floats are drawn as f32: in 16 bits there would be few distinct results.
 template <class = void>
 Tensor exponential_like(const Tensor& x, double lambd, Generator& g, SourceLine at) {
   need_parameter(lambd > 0, "exponential", "lambd", lambd, "above 0", at);
   const DType d = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  const Tensor u = tt::maximum(rand(x.shape(at), g, on_device(d, x.device()), at), full({}, 0x1p-25, on_device(d, x.device()), at), at);  // of 0 it would be 0
+  const Tensor u = tt::maximum(rand(x.shape(at), g, on_device(d, x.device()), at), full({}, 0x1p-25, on_device(d, x.device()), at), at);  // a 0 would give 0
   return (-tt::log1p(-u, at) / lambd).to(x.dtype(), at);
 }
-/// How many trials there are until one succeeds, with probability p.
+/// The number of trials until the first success, with probability p.
 template <class = void>
 Tensor geometric_like(const Tensor& x, double p, Generator& g, SourceLine at) {
   need_parameter(p > 0 && p < 1, "geometric", "p", p, "between 0 and 1", at);
@@ -255,7 +256,7 @@ template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, Gen
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) { return random_(from, to, default_generator(), at); }
 template <class> Tensor& Tensor::random_(std::int64_t to, Generator& g, SourceLine at) { return random_(0, to, g, at); }
 namespace detail {
-/// All whole numbers of so many binary digits are elements of the dtype, 53 at most.
+/// All integers of this many bits are exact in the dtype; at most 53.
 constexpr int whole_digits(DType d) {
   switch (d) {
     case DType::boolean: return 1;
@@ -309,7 +310,7 @@ Tensor randperm(SizeArgument n, Generator& g = default_generator(), SourceLine a
   return call_with<detail::Shuffled<>>(at, {}, rand({n.size}, g, {.dtype = DType::f64}, at));
 }
 namespace detail {
-/// Of so many rows of n numbers, side by side. The first row of which one is negative, infinite or NaN, or -1.
+/// Running sums of `Rows` rows of n numbers, interleaved. Returns the first row with a negative, infinite or NaN number, or -1.
 template <int Rows>
 int running_sums(const double* from, std::int64_t n, double* to) {
   double all[Rows] = {}, least[Rows] = {};
@@ -370,7 +371,8 @@ struct DrawnColumns {
   }
 };
 }  // namespace detail
-/// Places in rows of weights, drawn with chances as the weights: (n,) or (m, n) to (num_samples,) or (m, num_samples) of i64. Computed on the host.
+/// Indices into rows of weights, drawn with probabilities proportional to the weights: (n,) or (m, n) to (num_samples,) or (m, num_samples), i64. Computed on
+/// the host.
 template <class = void>
 Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false, Generator& g = default_generator(), SourceLine at = here()) {
   const int rank = weights.dim();
@@ -427,7 +429,7 @@ Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLin
   return call_with<detail::PoissonCounts<>>(at, {}, rates, drawn).to(rate.dtype(), at).to(rate.device(), false, at);
 }
 
-// ---- the same with numbers in place of Tensors, and as methods
+// ---- overloads with scalars in place of Tensors, and methods
 template <class = void> Tensor bernoulli(const Tensor& x, double p, Generator& g = default_generator(), SourceLine at = here()) { return empty_like(x).bernoulli_(p, g, at); }
 template <class = void> Tensor normal(const Tensor& mean, double std = 1, Generator& g = default_generator(), SourceLine at = here()) {
   detail::need_parameter(std >= 0, "normal", "std", std, "0 or more", at);

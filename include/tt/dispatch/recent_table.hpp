@@ -1,8 +1,8 @@
-// RecentTable: entries found by a hash, at most so many. Reading takes no lock. Where the table is full, entries whose use
-// lies longest back make room, unless that is so recent that the entries in turn are simply more than there is room for:
-// then a new one is refused, and its maker does without. Removed entries live on while anybody reads who may have found them.
+// RecentTable: a hash table of at most `Most` entries. Reading takes no lock. When it is full, least recently used entries are removed; but if even these were
+// used recently, more entries are in use than fit, and insert refuses the new one. Removed entries stay alive until all threads that may have found them have
+// stopped reading.
 //   RecentTable<Capture, 128> table;
-//   const auto reading = table.read();                       // as long as what is found is used
+//   const auto reading = table.read();                       // keep while an entry is used
 //   Capture* c = table.find(hash, [&](const Capture& c) { return c.fits(call); });
 //   if (!c) c = table.insert(hash, std::move(fresh));        // by one thread at a time
 #pragma once
@@ -55,22 +55,22 @@ class RecentTable {
   };
   [[nodiscard]] Reading read() { return Reading(*this); }
 
-  /// While reading.
+  /// Call while reading.
   template <class Fits>
   Entry* find(std::uint64_t hash, const Fits& fits) {
     return find_first({hash}, fits);
   }
-  /// By the first of these hashes that finds something.
+  /// The entry of the first of these hashes that is found.
   template <class Fits>
   Entry* find_first(std::initializer_list<std::uint64_t> hashes, const Fits& fits) {
     const std::int64_t now = finds_.load(std::memory_order_relaxed);
-    // One that two threads count once does no harm, and a locked add takes 5 ns; but a thread that was held up takes none back.
+    // Not atomic: a lost count of two threads does no harm, and a locked add takes 5 ns; but a delayed thread must not set the count back.
     if (finds_.load(std::memory_order_relaxed) <= now) finds_.store(now + 1, std::memory_order_relaxed);
     for (const std::uint64_t hash : hashes)
       if (Entry* e = find_again(hash, fits)) return e;
     return nullptr;
   }
-  /// By another hash, of whoever has looked already: a use is counted once.
+  /// A further lookup in the same search, by another hash: the search is counted once.
   template <class Fits>
   Entry* find_again(std::uint64_t hash, const Fits& fits) {
     for (Node* n = bucket_[hash % Most].load(std::memory_order_acquire); n; n = n->next.load(std::memory_order_acquire))
@@ -80,7 +80,7 @@ class RecentTable {
       }
     return nullptr;
   }
-  /// The newest entry that fits, wherever its hash put it. While reading.
+  /// The newest entry that fits, whatever its hash. Call while reading.
   template <class Fits>
   Entry* find_any(const Fits& fits) {
     for (Node* n = newest_.load(std::memory_order_acquire); n; n = n->older.load(std::memory_order_acquire))
@@ -90,7 +90,7 @@ class RecentTable {
       }
     return nullptr;
   }
-  /// Would a new entry be taken?
+  /// Would a new entry be accepted?
   bool has_room() const {
     if (size() < Most) return true;
     const std::int64_t now = finds_.load(std::memory_order_relaxed);
@@ -99,20 +99,20 @@ class RecentTable {
     full_until_.store(until, std::memory_order_relaxed);
     return now > until;
   }
-  /// While reading, and by one thread at a time. Null: refused, unless `always`.
+  /// Call while reading, by one thread at a time. Null if refused; never with `always`.
   Entry* insert(std::uint64_t hash, std::unique_ptr<Entry> entry, bool always = false) {
     Entry* const taken = take(hash, static_cast<std::unique_ptr<Entry>&&>(entry), always);
     if (any_removed_.load()) free_removed();
     return taken;
   }
-  /// Every entry, the newest first, while reading; until `f` returns true.
+  /// Calls f on every entry, the newest first, until f returns true. Call while reading.
   template <class F>
   void each(const F& f) const {
     for (const Node* n = newest_.load(std::memory_order_acquire); n; n = n->older.load(std::memory_order_acquire))
       if (f(*n->entry)) return;
   }
   int size() const { return size_.load(std::memory_order_relaxed); }
-  /// Entries that made room for others, and others for which there was none.
+  /// Numbers of entries that were removed for others, and of entries refused.
   std::int64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
   std::int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
 
@@ -120,25 +120,25 @@ class RecentTable {
   struct Node {
     std::unique_ptr<Entry> entry;
     std::uint64_t hash = 0;
-    std::atomic<std::int64_t> used = 0;        ///< the number of the last find
+    std::atomic<std::int64_t> used = 0;        ///< number of the last search that found it
     std::atomic<Node*> next = nullptr;         ///< in its bucket
     std::atomic<Node*> older = nullptr;
     Node* next_removed = nullptr;
     bool goes = false;                         ///< is about to be removed
   };
-  static constexpr std::int64_t long_ago = 4 * Most;  ///< in finds: an entry that was not used since may go
-  // Readers are counted in the epoch in which they began. Removed entries wait until the next epoch has begun, whose readers do not
-  // find them, and those of the one before have left: so they go though somebody reads all the time.
+  static constexpr std::int64_t long_ago = 4 * Most;  ///< in searches: entries not used for longer may be removed
+  // Readers are counted in the epoch in which they began. Removed entries are freed when a new epoch has begun, whose readers cannot find them, and all readers
+  // of the old epoch have left: so memory is freed even if there are always readers.
   std::atomic<int> readers_[2] = {};
   std::atomic<int> epoch_ = 0;
   std::atomic<int> size_ = 0;
   std::atomic<std::int64_t> finds_ = 0, evicted_ = 0, refused_ = 0;
-  mutable std::atomic<std::int64_t> full_until_ = 0;  ///< the number of the last find at which no entry is old enough to go
+  mutable std::atomic<std::int64_t> full_until_ = 0;  ///< until this search no entry is old enough to be removed
   std::atomic<bool> any_removed_ = false;
   std::atomic_flag busy_;
   std::atomic<Node*> newest_ = nullptr;
   Node* removed_ = nullptr;  ///< in this epoch
-  Node* waiting_ = nullptr;  ///< in the one before
+  Node* waiting_ = nullptr;  ///< in the previous epoch
   std::atomic<Node*> bucket_[Most] = {};
 
   std::int64_t oldest_use() const {
@@ -152,7 +152,7 @@ class RecentTable {
       const int now = epoch_.load();
       readers_[now].fetch_add(1);
       if (epoch_.load() == now) return now;
-      readers_[now].fetch_sub(1);  // another one has begun: whoever ended this one may have looked already
+      readers_[now].fetch_sub(1);  // a new epoch began meanwhile: free_removed may have seen no reader of this one
     }
   }
   Entry* take(std::uint64_t hash, std::unique_ptr<Entry> entry, bool always) {
@@ -173,7 +173,7 @@ class RecentTable {
     size_.fetch_add(1, std::memory_order_relaxed);
     return n->entry.get();
   }
-  /// Removes the entry whose use lies longest back, and others that were not used for long, up to an eighth of all: to find the oldest, all have to be read.
+  /// Removes the least recently used entry, and others not used for `long_ago`, up to an eighth of all: finding the oldest reads all entries anyway.
   void remove_oldest() {
     struct Old {
       std::int64_t used;
@@ -183,7 +183,7 @@ class RecentTable {
     Old* const all = list.get();
     int n = 0;
     for (Node* x = newest_.load(); x; x = x->older.load()) all[n++] = {x->used.load(std::memory_order_relaxed), x};
-    std::reverse(all, all + n);  // of those that were last used at once, the one that is longest here
+    std::reverse(all, all + n);  // of entries last used by the same search, the longest stored
     const auto earlier = [](const Old& x, const Old& y) { return x.used < y.used; };
     const int few = Most / 8 > 1 ? Most / 8 : 1;
     std::swap(all[0], *std::min_element(all, all + n, earlier));
@@ -200,14 +200,14 @@ class RecentTable {
       std::atomic<Node*>* at = &bucket_[gone->hash % Most];
       while (at->load() != gone) at = &at->load()->next;
       at->store(gone->next.load());
-      gone->next_removed = removed_;  // its other links stay: somebody may stand on it
+      gone->next_removed = removed_;  // its other links stay: a reader may be at this node
       removed_ = gone;
       size_.fetch_sub(1, std::memory_order_relaxed);
       evicted_.fetch_add(1, std::memory_order_relaxed);
     }
     any_removed_.store(true);
   }
-  /// Entries removed in this epoch begin to wait, if none does.
+  /// Starts a new epoch, in which the removed entries wait to be freed, unless others wait already.
   void advance() {
     if (waiting_ || !removed_) return;
     std::swap(waiting_, removed_);
@@ -217,7 +217,7 @@ class RecentTable {
     Node* gone = nullptr;
     {
       const detail::FlagLock lock(busy_);
-      for (advance(); waiting_ && readers_[1 - epoch_.load()].load() == 0; advance()) {  // else the last of those readers comes here
+      for (advance(); waiting_ && readers_[1 - epoch_.load()].load() == 0; advance()) {  // else the last reader of that epoch frees them
         Node* last = waiting_;
         while (last->next_removed) last = last->next_removed;
         last->next_removed = gone;

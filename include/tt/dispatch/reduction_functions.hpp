@@ -1,5 +1,5 @@
-// Reductions, scans and order statistics of Tensors that are not one program each: made of operators, or with kernels of the host. Names, arguments, defaults
-// and meanings are PyTorch's.
+// Reductions, scans and order statistics that are not one program each: made of operators, or with kernels on the host. Names, arguments, defaults and meanings
+// are PyTorch's.
 //   tt::prod(x, 1)   tt::cumprod(x, 0)   tt::median(x, -1)   tt::searchsorted(edges, x)
 #pragma once
 #include "tt/dispatch/methods.hpp"
@@ -23,75 +23,75 @@ struct UniqueConsecutiveResult {
 /// The product of all elements, or along one axis; integers and bool give i64.
 TT_LAZY Tensor prod(const Tensor& x, SourceLine at = here());
 TT_LAZY Tensor prod(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
-/// Products along an axis up to each element, that one included.
+/// Cumulative products along an axis.
 TT_LAZY Tensor cumprod(const Tensor& x, int dim, SourceLine at = here());
 TT_LAZY Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at = here());
-/// The greatest (least) element so far along an axis, and its last place. NaN stays.
+/// The maximum (minimum) so far along an axis, and its last index. NaN stays.
 TT_LAZY MinMaxResult cummax(const Tensor& x, int dim, SourceLine at = here());
 TT_LAZY MinMaxResult cummin(const Tensor& x, int dim, SourceLine at = here());
-/// Sums and means in which NaN does not count.
+/// Sums and means that ignore NaN.
 TT_LAZY Tensor nansum(const Tensor& x, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
 TT_LAZY Tensor nanmean(const Tensor& x, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
 TT_LAZY VarMeanResult var_mean(const Tensor& x, const IntList& dim = {}, double correction = 1, bool keepdim = false, SourceLine at = here());
 TT_LAZY VarMeanResult std_mean(const Tensor& x, const IntList& dim = {}, double correction = 1, bool keepdim = false, SourceLine at = here());
 TT_LAZY AminmaxResult aminmax(const Tensor& x, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here());
-/// The lower of the two in the middle: of all elements (its gradient is shared among equals), or along an axis with its place. NaN if there is one.
+/// The lower of the two middle elements: of all (its gradient is shared among equal elements), or along an axis with its index. NaN if there is one.
 TT_LAZY Tensor median(const Tensor& x, SourceLine at = here());
 TT_LAZY MinMaxResult median(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
-/// The same of those that are not NaN.
+/// The same, ignoring NaN.
 TT_LAZY Tensor nanmedian(const Tensor& x, SourceLine at = here());
 TT_LAZY MinMaxResult nanmedian(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
 /// The most frequent element along an axis.
 TT_LAZY MinMaxResult mode(const Tensor& x, int dim = -1, bool keepdim = false, SourceLine at = here());
-/// The k-th least element along an axis, counted from 1.
+/// The k-th smallest element along an axis, counted from 1.
 TT_LAZY MinMaxResult kthvalue(const Tensor& x, std::int64_t k, int dim = -1, bool keepdim = false, SourceLine at = here());
-/// Differences of neighbours along an axis, n times over.
+/// Differences of neighbours along an axis, n times.
 TT_LAZY Tensor diff(const Tensor& x, int n = 1, int dim = -1, const Tensor& prepend = {}, const Tensor& append = {}, SourceLine at = here());
-/// The integral along an axis by trapezoids, of points `dx` apart, or at `x`; cumulative: up to each point.
+/// The integral along an axis by the trapezoidal rule, of points `dx` apart, or at `x`; cumulative: up to each point.
 TT_LAZY Tensor trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
 TT_LAZY Tensor trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
 TT_LAZY Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
 TT_LAZY Tensor cumulative_trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
-/// Slopes along axes (all, if none is named) of values that are `spacing` apart, or at these places: central, at the ends of the first order, or the second.
+/// Slopes along axes (default: all) of values `spacing` apart, or at these positions: central differences; of order edge_order at the ends.
 TT_LAZY std::vector<Tensor> gradient(const Tensor& x, TensorSpan spacing = {}, const IntList& dim = {}, int edge_order = 1, SourceLine at = here());
-/// The greatest common divisor of integers, and their least common multiple; of 0 and 0 it is 0.
+/// The greatest common divisor of integers, and their least common multiple; both are 0 for 0 and 0.
 TT_LAZY Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at = here());
 TT_LAZY Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at = here());
-/// 0 where x is at least 0, pi below, NaN of NaN: the argument of a number as a complex one. Of integers f32.
+/// The argument as a complex number: 0 where x >= 0, pi below, NaN of NaN. f32 for integers.
 TT_LAZY Tensor angle(const Tensor& x, SourceLine at = here());
 /// log of the multivariate gamma function of p dimensions.
 TT_LAZY Tensor mvlgamma(const Tensor& x, int p, SourceLine at = here());
-/// Bits moved to higher (lower) places; by places outside of the dtype's bits the result is 0, or the sign.
+/// Bit shifts; by less than 0 or by the dtype's width or more the result is 0, or (right shift of negative numbers) -1.
 TT_LAZY Tensor bitwise_left_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at = here());
 TT_LAZY Tensor bitwise_right_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at = here());
 /// The p-norm of x - y.
 TT_LAZY Tensor dist(const Tensor& x, const Tensor& y, double p = 2, SourceLine at = here());
-/// Slices of an axis whose p-norm is above maxnorm, made that long.
+/// Slices of an axis whose p-norm is above maxnorm, scaled down to it.
 TT_LAZY Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at = here());
-/// Are all elements close (see isclose)? Are shapes and all elements equal? Looks at elements.
+/// allclose: are all elements close (see isclose)? equal: are shapes and all elements equal? Both read elements.
 TT_LAZY bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here());
 TT_LAZY bool equal(const Tensor& x, const Tensor& y, SourceLine at = here());
-/// How many elements fall into each of `bins` equal parts from min to max; both 0: of the elements.
+/// The number of elements in each of `bins` equal intervals from min to max; both 0: the minimum and maximum of x.
 TT_LAZY Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, double max = 0, SourceLine at = here());
-/// Counts, or sums of weights, between edges: `bins` equal parts from min to max (both 0: of the elements), or edges that are given. density: per length and all.
+/// Counts, or sums of weights, between edges: `bins` equal intervals from min to max (both 0: those of x), or given edges. density: divided by width and total.
 TT_LAZY HistogramResult histogram(const Tensor& x, std::int64_t bins, double min = 0, double max = 0, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 TT_LAZY HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
-/// The same in as many dimensions as points (..., n) have, with edges for each: counts (bins of each), and the edges.
+/// The same for points (..., n) in n dimensions, with edges for each dimension: counts (bins of each), and the edges.
 struct HistogramddResult {
   Tensor hist;
   std::vector<Tensor> bin_edges;
 };
 TT_LAZY HistogramddResult histogramdd(const Tensor& x, TensorSpan bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
-/// Equal parts, so many for each dimension, of ranges (min, max for each; none: of the points).
+/// Equal intervals, bins[k] in dimension k, of ranges (min, max for each; none: of the points).
 TT_LAZY HistogramddResult histogramdd(const Tensor& x, const IntList& bins, std::span<const double> range = {}, const Tensor& weight = {}, bool density = false, SourceLine at = here());
-/// How often each whole number is there, or the sum of its weights. The size hangs on elements.
+/// How often each integer occurs, or the sum of its weights. The result's size depends on elements.
 TT_LAZY Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_t minlength = 0, SourceLine at = here());
-/// Where values would stand in sorted rows.
+/// The indices at which values would be inserted into sorted rows.
 TT_LAZY Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false, bool right = false, SourceLine at = here());
 TT_LAZY Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false, SourceLine at = here());
 /// Is each element among those of `test_elements`?
 TT_LAZY Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false, bool invert = false, SourceLine at = here());
-/// Of runs of equal elements the first; of slices of an axis, if one is named. Sizes hang on elements.
+/// The first of each run of equal elements, or, with dim, of equal slices. Sizes depend on elements.
 TT_LAZY UniqueConsecutiveResult unique_consecutive(const Tensor& x, bool return_inverse = false, bool return_counts = false, Optional<int> dim = {}, SourceLine at = here());
 
 }  // namespace tt

@@ -19,7 +19,7 @@ MinMaxResult pick(const Tensor& x, int dim, std::int64_t k, bool keepdim, Source
   const auto [values, indices] = call_with<F>(at, {dim, k}, x);
   return {without_axis(values, dim, keepdim, at), without_axis(indices, dim, keepdim, at)};
 }
-/// The median of all: its gradient goes to those that are equal to it, in equal parts.
+/// The median of all elements (k as in Kthvalue); its gradient is shared equally among the elements equal to it.
 template <class = void>
 Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
   if (is_floating(x.dtype()) && x.numel(at) == 0) return full({}, std::numeric_limits<double>::quiet_NaN(), on_device(x.dtype(), x.device()), at);
@@ -99,7 +99,7 @@ Tensor double_trapezoids(const Tensor& y, const Tensor& x, int dim, SourceLine a
 TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::double_trapezoids(y, x, dim, at).sum({dim}, false, at) / 2; }
 TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) {
   if (y.dtype() == DType::boolean || y.dim() == 0 || y.size(detail::axis_of(y, dim, "trapezoid", at, y.dim()), at) == 0) return detail::double_trapezoids(y, {}, dim, at).sum({dim}, false, at) * (dx / 2);
-  return (y.sum({dim}, false, at) - (y.select(dim, 0, at) + y.select(dim, -1, at)) * 0.5) * dx;  // what lies between counts twice
+  return (y.sum({dim}, false, at) - (y.select(dim, 0, at) + y.select(dim, -1, at)) * 0.5) * dx;  // inner points count twice
 }
 TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, x, dim, at) / 2, dim, at); }
 TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::double_trapezoids(y, {}, dim, at) * (dx / 2), dim, at); }
@@ -120,7 +120,7 @@ TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, TensorSpan spac
     if (n < edge_order + 1) TT_THROW(Error(Text("tt::gradient: axis ") << d << " of shape " << x.shape() << " is too short." << at));
     const Tensor step = spacing.empty() ? full({}, 1, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32}) : spacing[spacing.size() == 1 ? 0 : static_cast<std::size_t>(j)];
     const auto part = [&](const Tensor& t, int axis, SizeArgument from, SizeArgument to) { return t.slice(axis, from, to, 1, at); };
-    // distances between neighbours, along the axis
+    // Distances between neighbours, along the axis.
     Tensor h;
     if (step.dim() == 0) {
       IntList one;
@@ -180,7 +180,7 @@ Tensor shifted(const Tensor& given, const TensorOperand& places, bool left, Sour
   for (const Tensor* t : {&given, &n}) need_dtype(!is_floating(t->dtype()), left ? "bitwise_left_shift" : "bitwise_right_shift", t->dtype(), at);
   const Tensor* const both[] = {&given, &n};
   const Tensor x = given.to(result_dtype(both, 2), at), by = n.to(DType::i64, at), inside = tt::logical_and(by >= 0, by < 8 * size_of(x.dtype()), at);
-  const Tensor power = tt::exp2(tt::where(inside, by, 0, at).to(DType::f64, at), at).to(DType::i64, at);  // of 63: the least number, which is right
+  const Tensor power = tt::exp2(tt::where(inside, by, 0, at).to(DType::f64, at), at).to(DType::i64, at);  // 2^63 wraps to the least number, which is right
   if (left) return tt::where(inside, x.to(DType::i64, at) * power, 0, at).to(x.dtype(), at);
   const Tensor q = floor_divide(x.to(DType::i64, at), tt::where(power < 0, power - 1, power, at), at);
   return tt::where(tt::logical_and(inside, by < 63, at), q, tt::where(x < 0, -1, 0, at).to(DType::i64, at), at).to(x.dtype(), at);
@@ -288,7 +288,7 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
     auto* const to = counts.data_ptr<std::int64_t>(at);
     if (size > n / (8 * split.parts)) {
       for (std::int64_t k = 0; k < n; ++k) ++to[v[k]];
-    } else {  // each part in tables of its own: two by turns, as a processor waits where it reads what it has just written
+    } else {  // each part in its own tables: two, used in turn, as reading a count that was just written stalls the processor
       std::vector<std::vector<std::int64_t>> counted(static_cast<std::size_t>(split.parts));
       detail::in_ranges(split, n, [&](int part, std::int64_t begin, std::int64_t end) {
         std::vector<std::int64_t> both(2 * static_cast<std::size_t>(size));

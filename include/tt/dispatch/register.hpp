@@ -2,9 +2,9 @@
 //   tt::Tensor blend(const tt::Tensor& a, const tt::Tensor& b, double t) { return a * (1 - t) + b * t; }
 //   const auto op = tt::register_operator("blend", blend, "t");
 //   op(x, y, 0.3);   tt::call("blend", {x, y, 0.3});   tt::call("blend", {x, y}, {{"t", 0.3}});
-//   tt::register_kernel("blend", tt::backend_key(npu), npu_blend);   // for one backend, another
-// The function takes Tensors first, then double, integers, bool, DType and IntList, and returns a Tensor.
-// What it calls is dispatched in turn: a function of tt's ops has derivatives and works on every device.
+//   tt::register_kernel("blend", tt::backend_key(npu), npu_blend);   // another kernel for one backend
+// The function takes Tensors first, then double, integers, bool, DType and IntList, and returns a Tensor. Ops it calls are dispatched in turn: a function made
+// of tt's ops has derivatives and works on every device.
 #pragma once
 #include <bit>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace tt {
 namespace detail {
 
-/// The type of an argument in a schema; "Tensor" for those before it.
+/// The schema's name of an argument type.
 template <class A>
 constexpr const char* schema_type() {
   static_assert(std::is_same_v<A, Tensor> || std::is_same_v<A, IntList> || std::is_same_v<A, DType> || std::is_arithmetic_v<A>,
@@ -24,7 +24,7 @@ constexpr const char* schema_type() {
   else if constexpr (std::is_same_v<A, DType>) return "dtype";
   else return std::is_floating_point_v<A> ? "float" : std::is_same_v<A, bool> ? "bool" : "int";
 }
-/// "Tensor input, float t, int n" from the types and the names "t, n"; an argument without a name is called after its place.
+/// "Tensor input, float t, int n" from the types and the names "t, n"; unnamed arguments are called "argument" and their number.
 template <class... A>
 const char* make_schema(std::string_view names) {
   Text t;
@@ -43,7 +43,7 @@ const char* make_schema(std::string_view names) {
   return schema_of(tensors, {t.begin(), static_cast<std::size_t>(t.size())});
 }
 
-/// Do the types of a function agree with an operator's schema?
+/// Do the types of a function match an operator's schema?
 template <class... A>
 bool fits_schema(const Operator& op) {
   SchemaReader s{op.schema};
@@ -57,7 +57,7 @@ void push_argument(Attributes& to, const A& value) {
   else if constexpr (std::is_same_v<A, IntList>) to.push(value);
   else if constexpr (!std::is_same_v<A, Tensor>) to.push(static_cast<std::int64_t>(value));
 }
-/// The argument of a call that is there.
+/// An argument of a call; `at` is its index among Tensors or attributes, -1 for an optional Tensor not given.
 template <class A>
 decltype(auto) read_argument(const Call& c, int at) {
   if constexpr (std::is_same_v<A, Tensor>) {
@@ -68,10 +68,10 @@ decltype(auto) read_argument(const Call& c, int at) {
   else if constexpr (std::is_floating_point_v<A>) return static_cast<A>(std::bit_cast<double>(c.attrs().value[at]));
   else return static_cast<A>(c.attrs().value[at]);
 }
-/// Runs a function that `context` points to.
+/// Calls the function that `context` points to.
 template <class... A>
 void function_kernel(Call& c, void* context) {
-  // Where each argument is: of Tensors among those given, -1 for one that is not; of others among the attributes.
+  // The index of each argument: of Tensors among those given (-1: not given), of others among the attributes.
   int at[sizeof...(A)], k = 0, tensors = 0, given = 0, next = c.op->optional > 0 ? 1 : 0;
   const auto place = [&](bool tensor, bool list) {
     if (tensor) {
@@ -91,7 +91,7 @@ void function_kernel(Call& c, void* context) {
 
 }  // namespace detail
 
-/// The unboxed form of a registered operator.
+/// A registered operator as a C++ function.
 template <class... A>
 struct FunctionOperator {
   Operator* op = nullptr;
@@ -109,9 +109,8 @@ struct FunctionOperator {
   }
 };
 
-/// A new operator that runs `function` on every backend; names: of the arguments behind the Tensors, "t, n=10", with defaults for calls
-/// by name.
-/// Throws Error when another definition has the name.
+/// Defines an operator that runs `function` on every backend. names: of the arguments after the Tensors, "t, n=10", with defaults for calls by name.
+/// Throws Error when the name has another definition.
 template <class... A>
 FunctionOperator<A...> register_operator(const char* name, Tensor (*function)(A...), const char* names = "") {
   constexpr int tensors = (0 + ... + std::is_same_v<std::remove_cvref_t<A>, Tensor>);
@@ -121,10 +120,10 @@ FunctionOperator<A...> register_operator(const char* name, Tensor (*function)(A.
   return {&Dispatcher::get().define(name, context, [&](Operator& op) {
     op.set_schema(detail::make_schema<std::remove_cvref_t<A>...>(names));
     op.set_backend_kernel(&detail::function_kernel<A...>, context);
-    for (int k = most_devices; k < dispatch_key_count; ++k) op.set_fall_through(static_cast<DispatchKey>(k));  // the ops that it calls look for themselves
+    for (int k = most_devices; k < dispatch_key_count; ++k) op.set_fall_through(static_cast<DispatchKey>(k));  // ops that it calls are dispatched themselves
   })};
 }
-/// The kernel of an operator for one key; throws Error when it does not take what the operator's schema says.
+/// Sets an operator's kernel for one key; throws Error when its types do not match the operator's schema.
 template <class... A>
 void register_kernel(const char* name, DispatchKey key, Tensor (*function)(A...), SourceLine at = here()) {
   Operator& op = Dispatcher::get().find(name);

@@ -1,4 +1,4 @@
-// Definition of interpolate (network_functions.hpp): one axis after the other is made of weighted elements of it.
+// Definition of interpolate (network_functions.hpp): axes are resampled one after the other; each new element is a weighted sum of old ones (taps).
 #pragma once
 #include <cmath>
 
@@ -8,11 +8,11 @@
 
 namespace tt {
 namespace detail {
-/// f(axis, how many are there) as one axis after the other is replaced by weighted elements of it: taps[k][i] is the place of tap k of element i.
+/// Output element i is the sum over taps k of weight[k][i] times input element place[k][i]; without weights, of the elements themselves.
 struct Taps {
   std::vector<std::vector<std::int64_t>> place;
   std::vector<std::vector<double>> weight;
-  bool uneven = false;  ///< some elements have fewer taps: the place of others is one behind the last
+  bool uneven = false;  ///< some elements have fewer taps: `place` of the others is the size of the axis
 };
 template <class = void>
 Tensor resampled(const Tensor& given, int axis, const Taps& taps, SourceLine at) {
@@ -30,28 +30,28 @@ Tensor resampled(const Tensor& given, int axis, const Taps& taps, SourceLine at)
   }
   return r;
 }
-/// For output element i of an axis of n elements made m: where it is in the input, in units of its elements.
+/// The position in the input of output element i, where an axis of n elements becomes m, in units of input elements.
 inline double source_place(std::int64_t i, std::int64_t n, std::int64_t m, double scale, bool align_corners) {
   if (align_corners) return m > 1 ? static_cast<double>(i) * static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0;
   return (static_cast<double>(i) + 0.5) * scale - 0.5;
 }
 
-/// How elements of a resized axis are made of those that there were.
+/// How an axis is resized.
 struct Resizing {
   enum Kind { nearest, nearest_exact, linear, cubic } kind = nearest;
   bool align_corners = false, antialias = false;
 };
-/// Keys' kernel: the weight of what is `distance` away.
+/// Keys' cubic kernel: the weight at this distance.
 inline double cubic_weight(double distance, double a) {
   const double v = std::fabs(distance);
   return v < 1 ? ((a + 2) * v - (a + 3)) * v * v + 1 : v < 2 ? ((a * v - 5 * a) * v + 8 * a) * v - 4 * a : 0;
 }
-/// What m elements are made of, of n, `step` of which are one; parameters of kernels are PyTorch's.
+/// Taps for resizing n elements to m, with `step` input elements for each output element; the kernels' parameters are PyTorch's.
 template <class = void>
 Taps taps_between(std::int64_t n, std::int64_t m, double step, const Resizing& how) {
   const auto held = [n](std::int64_t i) { return i < 0 ? 0 : i >= n ? n - 1 : i; };
   const bool linear = how.kind == Resizing::linear, nearest = !linear && how.kind != Resizing::cubic;
-  // antialias: the kernel is as wide as the elements of the result, where these are the larger ones
+  // antialias: a kernel for larger elements is as wide as these.
   if (how.antialias && how.align_corners) step = m > 1 ? static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0;
   const double wide = how.antialias && step > 1 ? step : 1, reach = (linear ? 1 : 2) * wide;
   const std::size_t count = nearest ? 1 : how.antialias ? static_cast<std::size_t>(std::ceil(reach)) * 2 + 1 : linear ? 2 : 4;
@@ -101,7 +101,7 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
   const int numbers = scale_factor.empty() ? size.size() : static_cast<int>(scale_factor.size());
   if (numbers > 1 && numbers != axes) TT_THROW(Error(Text("tt::interpolate: ") << numbers << " numbers for " << axes << " axes of shape " << x.shape() << "." << at));
   IntList to;
-  std::vector<double> scale;  // input elements for one of the output
+  std::vector<double> scale;  // input elements for each output element
   for (int k = 0; k < axes; ++k) {
     const std::int64_t n = x.size(2 + k, at);
     const double f = scale_factor.empty() ? 0 : scale_factor[scale_factor.size() == 1 ? 0 : static_cast<std::size_t>(k)];
@@ -120,14 +120,15 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
   const detail::Resizing how{linear ? detail::Resizing::linear : mode == "bicubic" ? detail::Resizing::cubic : mode == "nearest" ? detail::Resizing::nearest : detail::Resizing::nearest_exact,
                              align_corners, antialias};
   const bool weighted = linear || mode == "bicubic", rounds = weighted && x.dtype() == DType::u8;
-  for (int k = 0; k < axes; ++k)  // of a size that stays PyTorch's kernels copy what is there in these modes, whatever the factor
+  for (int k = 0; k < axes; ++k)  // if the size stays, PyTorch copies in these modes, whatever the factor
     if (to.value(k) == x.size(2 + k, at) && (linear || antialias || (mode == "nearest" && axes == 2))) scale[static_cast<std::size_t>(k)] = 1;
   if (weighted && !rounds && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: ") << std::string(mode).c_str() << " of " << name(x.dtype()) << ". Floating numbers, or u8?" << at));
   Tensor r = weighted && is_narrow(x.dtype()) ? x.to(DType::f32, at) : x;
   double growth = 1;  // of the axes before the last one
   for (int k = 0; k + 1 < axes; ++k) growth *= static_cast<double>(to.value(k)) / static_cast<double>(x.size(2 + k, at));
   for (int j = 0; j < axes; ++j) {
-    // Along the last axis elements are picked, along others rows are copied: the last one while there are fewer. u8 are rounded after each axis, in PyTorch's order.
+    // The last axis gathers elements, other axes copy rows: the last is resized while there are fewer elements. u8 is rounded after each axis, in PyTorch's
+    // order.
     const int k = rounds || growth > 1 ? axes - 1 - j : j;
     detail::need_places("interpolate", to[k], at);
     r = detail::resampled(r, 2 + k, detail::taps_between(x.size(2 + k, at), to[k], scale[static_cast<std::size_t>(k)], how), at);

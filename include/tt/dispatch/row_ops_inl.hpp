@@ -1,5 +1,5 @@
-// Operators that go along one axis element by element, with kernels of the host: products, scans, order statistics, and places in sorted rows. In captured
-// graphs they are calls between fused programs. Declared, with what they mean, in dispatch/reduction_functions.hpp. A long file: one operator behind the other.
+// Operators along one axis with kernels on the host: products, scans, order statistics, search in sorted rows. In captured graphs they are calls between fused
+// programs. Their functions are documented in dispatch/reduction_functions.hpp. A long file: one operator after the other.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace tt {
 namespace detail {
 
-/// A Tensor of the host as a dense matrix: rows along one of its axes, in the compute dtype. A single element is one row.
+/// A host Tensor as a contiguous matrix in the compute dtype, with rows along one of its axes. A scalar is one row.
 struct HostRows {
   Tensor dense;
   int dim = 0;
@@ -39,7 +39,8 @@ struct HostRows {
       for (std::int64_t r = begin; r < end; ++r) f(r);
     });
   }
-  /// Each element is next(that before it, its place, is it the first?), from a row's first on, or from its last. Four rows at a time: in one each waits for that before it.
+  /// A scan: element k is next(previous result, index, is it the first?), forwards or in reverse. Four rows at a time, as within a row each step waits for the
+  /// one before.
   template <class T, class Next>
   void running(const Tensor& out, bool reverse, const Next& next) const {
     const auto rows_from = [&]<int N>(std::int64_t r, std::integral_constant<int, N>) {
@@ -58,7 +59,7 @@ struct HostRows {
       for (; begin < end; ++begin) rows_from(begin, std::integral_constant<int, 1>());
     });
   }
-  /// That matrix as a Tensor with the axes of this one.
+  /// The matrix as a Tensor with this Tensor's axes.
   Tensor with_axes(Tensor matrix, DType as, SourceLine at) const {
     Shape s = dense.impl().shape;
     if (s.rank > 0) s.set(s.rank - 1, matrix.impl().shape[1]);
@@ -67,7 +68,7 @@ struct HostRows {
     return convert(matrix, as, at);
   }
 };
-/// The result of a call on Meta Tensors.
+/// The result of a call on Meta Tensors; size: of axis `dim`, if not negative.
 inline Tensor meta_like(const Tensor& x, DType d, int dim, std::int64_t size) {
   Shape s = x.impl().shape;
   if (s.rank > 0 && size >= 0) s.set(normalize_axis(dim, s.rank), size);
@@ -86,7 +87,7 @@ void with_summed(DType d, const F& f) {
 }
 inline DType computed(DType d) { return compute_dtype(summed_dtype(d)); }
 
-/// Elements moved by one along an axis, up or down; `fill` where there was none.
+/// Elements shifted by one along an axis, up or down; the vacated one is `fill`.
 struct ShiftByOne {
   struct Options {
     int dim = 0;
@@ -106,7 +107,7 @@ struct ShiftByOne {
 template <class X>
 auto shifted(SourceLine at, const X& x, int dim, bool up, double fill = 0) { return call_with<ShiftByOne>(at, {dim, up, fill}, x); }
 
-/// s[k] = a[k] s[k - 1] + b[k] along an axis, from b[0] on; or from the end.
+/// s[k] = a[k] s[k - 1] + b[k] along an axis, from s[0] = b[0] on; or in reverse from the end.
 template <class = void>
 struct LinearScan {
   struct Options {
@@ -135,7 +136,7 @@ struct LinearScan {
   }
 };
 
-/// Sums up to each element, one after the other.
+/// The cumulative sum, added in order.
 template <class = void>
 Tensor running_sum(const Tensor& x, int dim, SourceLine at) { return call_with<LinearScan<>>(at, {dim}, ones(x.shape(at), on_device(x.dtype(), x.device()), at), x); }
 
@@ -172,7 +173,7 @@ struct Cumprod {
     s.out[0] = flow * shifted(s.at, s.result[0], o.dim, !o.reverse, 1);
   }
 };
-/// The product along one axis, which stays with extent 1.
+/// The product along one axis, which keeps extent 1.
 template <class = void>
 struct Prod {
   struct Options {
@@ -205,7 +206,7 @@ struct Prod {
     });
     c.result[0] = x.with_axes(out, d, c.at);
   }
-  /// Of each element the product of the others: of those before it times those behind it.
+  /// Of each element the product of the others: of those before it, times those behind it.
   static void derivative(const auto& s, const Options& o) {
     const auto before = shifted(s.at, call_with<Cumprod<>>(s.at, {o.dim, false}, s.argument[0]), o.dim, true, 1);
     const auto behind = shifted(s.at, call_with<Cumprod<>>(s.at, {o.dim, true}, s.argument[0]), o.dim, false, 1);
@@ -213,12 +214,12 @@ struct Prod {
   }
 
  private:
-  /// Rows are products of blocks, which threads share. Each goes through denormal numbers once where a product vanishes, so they are not small.
+  /// Rows are products of blocks, shared by threads. A product that vanishes passes through denormal numbers once in each block, so blocks are large.
   static constexpr std::int64_t block = 1 << 18, most_in_columns = 1 << 15;
   static constexpr int lanes = 64;
   template <class T>
-  using NumberOf = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
-  /// Along an axis that is not the last one: many columns at once, each as `product` takes a row.
+  using NumberOf = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // integers wrap
+  /// Along an axis that is not the last: many columns at once, each in the order in which `product` takes a row.
   static void columns(Call& c, int axis, DType d, DType wide) {
     const Tensor x = convert(c[0], wide, c.at).contiguous(c.at);
     const Shape& s = x.impl().shape;
@@ -256,7 +257,7 @@ struct Prod {
     });
     c.result[0] = convert(out, d, c.at);
   }
-  /// Of n elements, as 64 products that do not wait for each other, joined two by two.
+  /// The product of n elements, as 64 independent products, then joined pairwise.
   template <class T>
   static T product(const T* from, std::int64_t n) {
     using Number = NumberOf<T>;
@@ -319,18 +320,18 @@ struct Logcumsumexp {
   }
 };
 
-/// What ops that pick elements are like: those elements, and where they were.
+/// Symbols of ops that pick elements: the elements and their indices.
 struct PickedLike {
   Sym values, indices;
 };
-/// Values of an axis and their places: each gradient goes to its place.
+/// Options of ops that give values of an axis and their indices; gradients go to these indices.
 struct PickOptions {
   int dim = 0;
   std::int64_t k = 0;
 };
 inline PickedLike picked_like(const Sym& x, const Sym& values) { return {values, symbol_like(x, DType::i64, values.shape())}; }
 inline void picked_derivative(const auto& s, int dim) { s.out[0] = call_with<ScatterAdd>(s.at, {dim}, zeros_of(s), s.result[1], s.gradient[0]); }
-/// f(row, how many, values out, places out) for each row.
+/// f(row, its length, values out, indices out) for each row.
 template <class F>
 void pick_kernel(Call& c, int dim, std::int64_t columns, const F& f) {
   const DType d = c[0].dtype(), wide = compute_dtype(d);
@@ -371,7 +372,8 @@ struct CumulativeExtreme {
   }
   static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
 };
-/// Number k of the keys by size, which are moved about: by their bytes, the greatest first, until few are left. (std::nth_element alone waits for a comparison at each step.)
+/// The k-th smallest key; permutes the keys. Radix select by bytes, the highest first, until few keys are left. (std::nth_element alone waits for a comparison
+/// at each step.)
 template <class Key>
 Key kth_key(std::vector<Key>& keys, std::size_t k) {
   constexpr std::size_t few = 64;
@@ -389,7 +391,8 @@ Key kth_key(std::vector<Key>& keys, std::size_t k) {
   std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(k), keys.end());
   return keys[k];
 }
-/// The k-th least element (k from 1) of an axis, which stays with extent 1. k = 0: the median, the lower of two; k = -1: that of those that are not NaN.
+/// The k-th smallest element (k from 1) of an axis, which keeps extent 1. k = 0: the median, the lower of two; k = -1: the median of the elements that are not
+/// NaN.
 template <class = void>
 struct Kthvalue {
   using Options = PickOptions;
@@ -409,7 +412,7 @@ struct Kthvalue {
       if (first_nan >= 0 && (o.k == 0 || keys.empty())) return static_cast<void>((*value = x[first_nan], *place = first_nan));
       const std::size_t k = o.k > 0 ? static_cast<std::size_t>(o.k - 1) : (keys.size() - 1) / 2;
       const auto key = kth_key(keys, k);
-      auto equal = static_cast<std::int64_t>(k);  // how many of them are before it
+      auto equal = static_cast<std::int64_t>(k);  // equal elements before the k-th
       for (std::int64_t i = 0; i < n; ++i) equal -= order_key(x[i]) < key;
       std::int64_t i = 0;
       while (order_key(x[i]) != key || equal-- > 0) ++i;
@@ -420,7 +423,7 @@ struct Kthvalue {
   }
   static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
 };
-/// The most frequent element of an axis, the least of several, and the last place of it.
+/// The most frequent element of an axis, the smallest of several, and its last index.
 template <class = void>
 struct Mode {
   using Options = PickOptions;
@@ -443,7 +446,7 @@ struct Mode {
   static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
 };
 
-/// Where each value would stand in its sorted row: before those that are equal, or behind them.
+/// The index at which each value would be inserted into its sorted row: before equal elements, or (right) behind them.
 template <class = void>
 struct Searchsorted {
   struct Options {
@@ -500,7 +503,7 @@ struct CommonDivisor {
   }
 
  private:
-  /// By shifts and differences (Stein, 1967): no division.
+  /// Binary algorithm (Stein, 1967): shifts and differences, no division.
   static std::uint64_t divisor(std::uint64_t a, std::uint64_t b) {
     if (a == 0 || b == 0) return a | b;
     const int twos = __builtin_ctzll(a | b);

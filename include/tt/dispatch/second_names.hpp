@@ -1,5 +1,6 @@
-// Functions of Tensors that are another one under a second name, or with an argument fixed or one more: tt::fliplr(x) is tt::flip(x, {1}), tt::add(x, y, 2) is x + 2 y. Names and meanings are
-// PyTorch's. Second names of elementwise ops, which Arrays have too, are in ops/aliases.hpp.
+// Functions that are another function under a second name, with an argument fixed or with one more. Names and meanings are PyTorch's. Second names of
+// elementwise ops, also for Arrays, are in ops/aliases.hpp.
+//   tt::swapdims(x, 0, 1) is tt::swapaxes(x, 0, 1); tt::add(x, y, 2) is x + 2 y
 #pragma once
 #include <string>
 #include <string_view>
@@ -29,15 +30,15 @@ template <class = void> bool is_same_size(const Tensor& a, const Tensor& b, Sour
 
 // ---- with a further argument
 namespace detail {
-/// A Tensor or a number times alpha.
+/// A Tensor or scalar times alpha.
 template <class B, class A>
 auto scaled_operand(const Tensor& x, const B& y, A alpha, const char* op, SourceLine at) {
   if constexpr (Value<B>) return scaled_by(x, y, {alpha, at}, op, at);
   else if constexpr (std::is_floating_point_v<B> || std::is_floating_point_v<A> || !std::is_arithmetic_v<B>) return y * alpha;
-  else return static_cast<std::int64_t>(static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(alpha));  // as elements wrap around
+  else return static_cast<std::int64_t>(static_cast<std::uint64_t>(y) * static_cast<std::uint64_t>(alpha));  // wraps, as elements do
 }
 }  // namespace detail
-/// x + alpha y. A whole alpha beside integers.
+/// x + alpha y. For integers alpha is an integer.
 template <class B, class A>
   requires std::is_arithmetic_v<A>
 Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, detail::scaled_operand(x, y, alpha, "add", at), at); }
@@ -54,7 +55,7 @@ template <class = void> Tensor gelu(const Tensor& x, std::string_view approximat
   return approximate == "tanh" ? tt::gelu_tanh(x, at) : tt::gelu(x, at);
 }
 
-/// The Tensor itself. Throws Error for booleans, as PyTorch does.
+/// x itself. Throws Error for bool, as PyTorch does.
 template <class = void> Tensor positive(const Tensor& x, SourceLine at = here()) {
   if (x.dtype() == DType::boolean) TT_THROW(Error(Text("tt::positive: of booleans there is none.") << at));
   return x;
@@ -71,14 +72,14 @@ template <class = void> Tensor atleast_1d(const Tensor& x, SourceLine at = here(
 template <class = void> Tensor atleast_2d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 2, at); }
 template <class = void> Tensor atleast_3d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 3, at); }
 
-// ---- complex names, of what is real
+// ---- complex functions, of real Tensors
 template <class = void> Tensor conj(const Tensor& x) { return x; }
 template <class = void> Tensor real(const Tensor& x) { return x; }
 template <class = void> Tensor resolve_conj(const Tensor& x) { return x; }
 template <class = void> Tensor resolve_neg(const Tensor& x) { return x; }
 template <class = void> Tensor conj_physical(const Tensor& x, SourceLine at = here()) { return x.clone(at); }
 
-// ---- views as copies of their own
+// ---- views as copies
 template <class = void> Tensor adjoint(const Tensor& x, SourceLine at = here()) { return x.mT(at); }
 template <class = void> Tensor alias_copy(const Tensor& x, SourceLine at = here()) { return x.clone(at); }
 template <class = void> Tensor as_strided_copy(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here()) { return as_strided(x, size, stride, storage_offset, at).clone(at); }
@@ -122,7 +123,7 @@ template <class = void> Tensor orgqr(const Tensor& a, const Tensor& tau, SourceL
 template <class = void> Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left = true, bool transpose = false, SourceLine at = here()) { return linalg::ormqr(a, tau, other, left, transpose, at); }
 template <class = void> Tensor lu_solve(const Tensor& b, const Tensor& LU_data, const Tensor& LU_pivots, SourceLine at = here()) { return linalg::lu_solve(LU_data, LU_pivots, b, true, false, at); }
 template <class = void> auto lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, SourceLine at = here()) { return linalg::lu_unpack(LU_data, LU_pivots, at); }
-/// A = U diag(S) V^T; `some`: only the vectors of singular values.
+/// A = U diag(S) V^T; `some`: only the vectors that belong to singular values.
 template <class = void> SvdLowRankResult svd(const Tensor& a, bool some = true, SourceLine at = here()) {
   const linalg::SvdResult r = linalg::svd(a, !some, at);
   return {r.U, r.S, r.Vh.mT(at)};
@@ -133,15 +134,15 @@ struct TriangularSolveResult {
 template <class = void> TriangularSolveResult triangular_solve(const Tensor& b, const Tensor& a, bool upper = true, bool transpose = false, bool unitriangular = false, SourceLine at = here()) {
   return {linalg::solve_triangular(transpose ? a.mT(at) : a, b, upper != transpose, true, unitriangular, at), a.clone(at)};
 }
-/// Parts that are not asked for have no elements.
+/// Parts that are not asked for are empty.
 template <class = void> linalg::LuResult lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpack_data, bool unpack_pivots = true, SourceLine at = here()) {
   return linalg::lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots, at);
 }
 namespace linalg {
 template <class = void> Tensor diagonal(const Tensor& a, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) { return tt::diagonal(a, offset, dim1, dim2, at); }
-/// The 2-norm of all elements, whatever the axes, or along those in `dim`.
+/// The 2-norm of all elements, or along the axes `dim`.
 template <class = void> Tensor norm(const Tensor& x, NoneType = none, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) { return vector_norm(x, 2, dim, keepdim, at); }
-/// Along one axis as a vector, along two as a matrix; without `dim` what has one axis is a vector, what has two a matrix.
+/// Along one axis a vector norm, along two a matrix norm; without `dim` by the rank of x, 1 or 2.
 template <class = void> Tensor norm(const Tensor& x, double ord, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) {
   if (dim.size() == 0 && x.dim() == 2) return matrix_norm(x, ord, {-2, -1}, keepdim, at);
   if (dim.size() == 0 && x.dim() != 1) detail::refuse("linalg::norm", "neither a vector nor a matrix, and no dim is given", x, at);
@@ -160,7 +161,7 @@ template <class = void> Tensor gammaincc(const Tensor& a, const Tensor& x, Sourc
 template <class = void> Tensor modified_bessel_i0(const Tensor& x, SourceLine at = here()) { return tt::i0(x, at); }
 template <class = void> Tensor modified_bessel_i1(const Tensor& x, SourceLine at = here()) { return special::i1(x, at); }
 template <class = void> Tensor multigammaln(const Tensor& x, int p, SourceLine at = here()) { return mvlgamma(x, p, at); }
-// One of the two a number.
+// Overloads with one scalar argument.
 template <class A, class B> requires detail::OneNumber<A, B> Tensor zeta(const A& x, const B& q, SourceLine at = here()) { return zeta(detail::number_of(x, q), detail::number_of(q, x), at); }
 template <class A, class B> requires detail::OneNumber<A, B> Tensor chebyshev_polynomial_t(const A& x, const B& n, SourceLine at = here()) { return chebyshev_polynomial_t(detail::number_of(x, n), detail::number_of(n, x), at); }
 template <class A, class B> requires detail::OneNumber<A, B> Tensor chebyshev_polynomial_u(const A& x, const B& n, SourceLine at = here()) { return chebyshev_polynomial_u(detail::number_of(x, n), detail::number_of(n, x), at); }
@@ -181,7 +182,7 @@ template <class = void> FrexpResult frexp(const Tensor& x, SourceLine at = here(
   const auto r = call_with<Frexp>(at, {}, x);
   return {r[0], r[1]};
 }
-/// In f64, whatever the dtypes are.
+/// In f64, whatever the dtypes.
 template <class = void> Tensor float_power(const Tensor& x, const detail::TensorOperand& exponent, SourceLine at = here()) {
   const Tensor power = exponent.tensor ? exponent.tensor->to(DType::f64, at) : exponent.number(DType::f64);
   return tt::pow(x.to(DType::f64, at), power, at);
@@ -231,7 +232,7 @@ template <class = void> Tensor grid_sampler_2d(const Tensor& x, const Tensor& gr
 template <class = void> Tensor grid_sampler_3d(const Tensor& x, const Tensor& grid, SampleMode mode, SamplePadding padding_mode, bool align_corners, SourceLine at = here()) { return grid_sample(x, grid, mode, padding_mode, align_corners, at); }
 template <class = void> Tensor upsample_nearest(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, SourceLine at = here()) { return interpolate(x, size, scale_factor, "nearest", false, false, false, at); }
 template <class = void> Tensor upsample_bilinear(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, SourceLine at = here()) { return interpolate(x, size, scale_factor, "bilinear", true, false, false, at); }
-/// softmax((logits + g) / tau) with g of Gumbel's distribution; hard: one 1 at the greatest, with the gradient of the soft one.
+/// softmax((logits + g) / tau) with Gumbel-distributed g; hard: one-hot at the maximum, with the gradient of the soft result.
 template <class = void>
 Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int dim = -1, SourceLine at = here()) {
   const Tensor noise = -tt::log(detail::exponential_like(logits, 1, default_generator(), at), at);
@@ -247,11 +248,12 @@ template <class = void> Tensor max_unpool3d(const Tensor& x, const Tensor& indic
 template <class = void> PoolResult adaptive_max_pool1d_with_indices(const Tensor& x, SizeArgument output_size, SourceLine at = here()) { return adaptive_max_pool(x, {output_size.size}, at); }
 template <class = void> PoolResult adaptive_max_pool2d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, detail::for_axes(output_size, 2), at); }
 template <class = void> PoolResult adaptive_max_pool3d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, detail::for_axes(output_size, 3), at); }
-/// interpolate, whose arguments are these.
+/// interpolate under an older name.
 template <class = void> Tensor upsample(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, std::string_view mode = "nearest", bool align_corners = false, SourceLine at = here()) {
   return interpolate(x, size, scale_factor, mode, align_corners, false, false, at);
 }
-/// max(0, d(anchor, positive) - d(anchor, negative) + margin), with distances by a function of two Tensors; swap: the nearer of anchor and positive counts.
+/// max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance function of two Tensors; swap: d(positive, negative) replaces d(anchor,
+/// negative) where it is smaller.
 template <class D>
 Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const D& distance_function, double margin = 1, bool swap = false,
                                          Reduction reduction = Reduction::mean, SourceLine at = here()) {
@@ -260,8 +262,8 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
   const Tensor loss = clamp_min(distance_function(anchor, positive) - far + margin, 0, at);
   return reduction == Reduction::none ? loss : reduction == Reduction::sum ? loss.sum({}, false, at) : loss.mean({}, false, at);
 }
-/// One step of a recurrent layer: input (n, i), hidden state (n, h), weights (k h, i) and (k h, h), biases (k h) or undefined; k is 4 of an LSTM, whose gates
-/// are input, forget, cell and output, 3 of a GRU (reset, update, new), else 1.
+/// One step of a recurrent layer: input (n, i), hidden state (n, h), weights (k h, i) and (k h, h), biases (k h) or undefined; k is 4 for an LSTM, with gates
+/// input, forget, cell and output, 3 for a GRU (reset, update, new), else 1.
 struct LstmState {
   Tensor h, c;
 };
@@ -292,12 +294,12 @@ template <class = void> Tensor randint_like(const Tensor& x, std::int64_t low, s
 }
 template <class = void> Tensor randint_like(const Tensor& x, std::int64_t high, SourceLine at = here()) { return randint_like(x, 0, high, at); }
 
-/// A number as a Tensor without axes.
+/// A scalar Tensor.
 template <class = void> Tensor scalar_tensor(double value, TensorOptions o = {}, SourceLine at = here()) { return full({}, value, o, at); }
 
 // ---- dtypes and shapes of results
 inline DType promote_types(DType a, DType b) { return promote(a, b); }
-/// May an op in place write elements of this dtype to a Tensor of that one? Not floating ones to integers, nor numbers to bool.
+/// May an in-place op write elements of dtype `from` to a Tensor of dtype `to`? Not floating to integer, nor numbers to bool.
 inline bool can_cast(DType from, DType to) { return category(from) <= category(to); }
 
 }  // namespace tt

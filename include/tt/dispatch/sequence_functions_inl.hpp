@@ -16,7 +16,7 @@
 namespace tt {
 namespace detail {
 
-/// The bag of each word: offsets say where each of them begins, the last also where what it has ends.
+/// The number of the bag of each word: a bag begins at its offset; with include_last_offset the last offset is the end of the words.
 template <class = void>
 struct BagOfWords {
   struct Options {
@@ -48,7 +48,8 @@ inline SizeOption rows_of(const Sym& x) {
   n.extent = x.shape()[0];
   return n;
 }
-/// So many rows, each the sum of those of a matrix that `from` names where `to` names it; -1 names none. Its derivative is the same the other way. `checks`: -1 is none of `from`.
+/// `rows` rows; row to[k] is the sum of source rows from[k], and -1 stands for no row. The derivative is the same with from and to exchanged. `checks`: -1 is
+/// an error in `from`.
 template <class = void>
 struct GatherSum {
   struct Options {
@@ -83,7 +84,7 @@ struct GatherSum {
   static void derivative(const auto& s, const Options&) { s.out[0] = call_with<GatherSum>(s.at, {rows_of(s.argument[0])}, s.gradient[0], s.argument[2], s.argument[1]); }
 };
 
-/// Losses of a batch; or what the gradient of each of them is.
+/// The losses of a batch; or (Gradient) the gradient of each.
 template <bool Gradient>
 struct Ctc {
   struct Options {
@@ -136,7 +137,7 @@ struct Ctc {
     const double most = a > b ? a : b, least = a > b ? b : a;
     return least == -INFINITY ? most : most + std::log1p(std::exp(least - most));
   }
-  /// Forward and backward over states: blanks and labels in turn, so state 2k + 1 is label k.
+  /// Forward and backward recursion over states: blanks and labels alternate, so state 2k + 1 is label k.
   template <class T>
   static void one(Call& c, const Tensor& p, std::int64_t b, const std::int64_t* target, std::int64_t n, std::int64_t time, const Options& o) {
     const Shape& shape = p.impl().shape;
@@ -147,7 +148,7 @@ struct Ctc {
     for (std::int64_t t = 0; t < shape.code[0] && Gradient; ++t)
       for (std::int64_t k = 0; k < classes; ++k) out[at(t, k)] = 0;
     const auto label = [&](std::int64_t s) { return s % 2 ? target[s / 2] : o.blank; };
-    const auto skips = [&](std::int64_t s) { return s % 2 == 1 && s > 1 && target[s / 2] != target[s / 2 - 1]; };  // from the label before
+    const auto skips = [&](std::int64_t s) { return s % 2 == 1 && s > 1 && target[s / 2] != target[s / 2 - 1]; };  // from the previous label
     const auto of = [&](std::int64_t t, std::int64_t s) { return static_cast<std::size_t>(t * states + s); };
     std::vector<double> forward(static_cast<std::size_t>(time * states), -INFINITY);
     for (std::int64_t t = 0; t < time; ++t)
@@ -190,22 +191,22 @@ struct Ctc {
   }
 };
 
-/// (..., heads * d) of (length, batch) to (batch, heads, length, d).
+/// (length, batch, heads * d) to (batch, heads, length, d).
 template <class = void>
 Tensor of_heads(const Tensor& x, int heads, SourceLine at) {
   return x.reshape({x.size(0, at), x.size(1, at), heads, x.size(2, at) / heads}, at).permute({1, 2, 0, 3}, at);
 }
-/// A mask as what is added to scores.
+/// A mask as a term added to the scores.
 template <class = void>
 Tensor added_mask(const Tensor& mask, DType d, SourceLine at) {
   return mask.dtype() == DType::boolean ? tt::where(mask, full({}, -INFINITY, on_device(d, mask.device()), at), 0, at) : mask.to(d, at);
 }
-/// Rows of a table, which indices name, in place: no copy of the table where it lies dense on the host.
+/// Replaces rows of a table in place; without a copy of the table if it is contiguous on the host.
 template <class = void>
 void replace_rows(Tensor table, const Tensor& indices, const Tensor& rows, SourceLine at) {
   const Tensor own = table.detach();
   if (!is_plain(own) || !own.is_contiguous()) {
-    Tensor to = capture_mode ? table : own;  // no capture: written past the tape, so the table keeps its history and its tangent
+    Tensor to = capture_mode ? table : own;  // no capture: written without the tape, so the table keeps its history and its tangent
     to.copy_(index_copy(own, 0, indices, rows, at), at);
     return;
   }
@@ -264,13 +265,13 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& table
     const Tensor counted = o.padding_idx.given ? tt::ne(flat, padding, at).to(table.dtype(), at) : ones({words}, table.dtype(), at);
     return sum / tt::maximum(index_add(zeros({bags}, table.dtype(), at), 0, bag, counted, at).unsqueeze(1, at), 1, at);
   }
-  // Sums of 16-bit floats are rounded once.
+  // Sums of 16-bit floats are rounded only once.
   const TensorOptions like = detail::on_device(compute_dtype(table.dtype()), table.device());
   Tensor rows = embedding(flat, table, o, at).to(like.dtype, at), counted = ones({words}, like, at);
   if (o.padding_idx.given) counted = tt::ne(flat, padding, at).to(like.dtype, at);
   const Tensor seen = counted.unsqueeze(1, at), count = index_add(zeros({bags}, like, at), 0, bag, counted, at).unsqueeze(1, at);
   if (mode == BagMode::max) {
-    // The first of the greatest, which alone has a gradient.
+    // The first maximum, which alone has a gradient.
     const Tensor into = bag.unsqueeze(1, at).expand({words, width}, at), all = tt::where(seen > 0, rows, -INFINITY, at).detach();
     const Tensor most = scatter_reduce(full({bags, width}, -INFINITY, like, at), 0, into, all, ScatterReduction::amax, true, at);
     const Tensor place = tt::where(tt::logical_and(all == gather(most, 0, into, at), seen > 0, at), arange(words).to(input.device(), false, at).unsqueeze(1, at), words, at);

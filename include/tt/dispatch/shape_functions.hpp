@@ -1,5 +1,5 @@
-// Shapes, parts and joins of Tensors, made of operators. Names, arguments, defaults and meanings are PyTorch's. What PyTorch gives as a view shares memory
-// here too. They are captured, differentiated and batched as the operators they call. Axes count from the end if negative; errors name the caller's line.
+// Shapes, parts and joins of Tensors, made of operators. Names, arguments, defaults and meanings are PyTorch's; PyTorch's views share memory here too.
+// Captured, differentiated and batched like the operators they call. Negative axes count from the end; errors name the caller's line.
 //   tt::chunk(x, 2)   tt::movedim(x, {0}, {-1})   tt::roll(x, {1}, {0})   tt::meshgrid({a, b})
 #pragma once
 #include <vector>
@@ -12,26 +12,26 @@
 namespace tt {
 
 // ---- views
-/// `length` elements of an axis from `start` on.
+/// `length` elements of an axis, from `start` on.
 TT_LAZY Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at = here());
-/// Axis 0 and 1, or any two, exchanged; as Tensor::transpose.
+/// Two axes exchanged, as Tensor::transpose.
 TT_LAZY Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at = here());
-/// Axes `source` moved to the places `destination`; the others keep their order.
+/// Axes `source` moved to the positions `destination`; the others keep their order.
 TT_LAZY Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at = here());
-/// Axes of extent 1 left out: all, or those named that are 1.
+/// Without axes of extent 1: all of them, or those of `dim`.
 TT_LAZY Tensor squeeze(const Tensor& x, const IntList& dim = {}, SourceLine at = here());
-/// Axes start_dim to end_dim as one.
+/// Axes start_dim to end_dim joined to one.
 TT_LAZY Tensor flatten(const Tensor& x, int start_dim = 0, int end_dim = -1, SourceLine at = here());
 template <class = void> Tensor ravel(const Tensor& x, SourceLine at = here()) { return x.reshape({-1}, at); }
-/// One axis as several, of which one size may be -1.
+/// One axis split into several; one of the sizes may be -1.
 TT_LAZY Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, SourceLine at = here());
-/// Parts along an axis: of `size` elements, the last may be shorter.
+/// Parts of `size` elements along an axis; the last may be smaller.
 TT_LAZY TensorList split(const Tensor& x, std::int64_t size, int dim = 0, SourceLine at = here());
-/// Parts of these sizes, which add up to that of the axis.
+/// Parts of these sizes, whose sum is the axis's size.
 TT_LAZY TensorList split(const Tensor& x, const IntList& sizes, int dim = 0, SourceLine at = here());
-/// At most so many parts of equal size, the last may be shorter.
+/// At most `chunks` parts of equal size; the last may be smaller.
 TT_LAZY TensorList chunk(const Tensor& x, int chunks, int dim = 0, SourceLine at = here());
-/// Exactly so many parts, the first ones longer by one; or parts that begin at these places.
+/// Exactly `sections` parts, the first ones larger by one; or parts that begin at `indices`.
 TT_LAZY TensorList tensor_split(const Tensor& x, int sections, int dim = 0, SourceLine at = here());
 TT_LAZY TensorList tensor_split(const Tensor& x, const IntList& indices, int dim = 0, SourceLine at = here());
 namespace detail {
@@ -41,28 +41,28 @@ TensorList equal_parts(const Tensor& x, int sections, int dim, const char* op, S
   return tensor_split(x, sections, dim, at);
 }
 }  // namespace detail
-/// Equal parts along axis 1 (of vectors 0), 0, 2; or parts that begin at these places: hsplit(x, 2) is two halves, hsplit(x, {2}) begins the second part at 2. Throws
-/// Error where the axis cannot be divided so.
+/// Equal parts along axis 1 (0 for vectors), 0, 2; or parts that begin at `indices`: hsplit(x, 2) gives two halves, hsplit(x, {2}) begins the second part at 2.
+/// Throws Error where the axis is not divisible.
 template <std::integral I> TensorList hsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, detail::saturated<int>(sections), x.dim() == 1 ? 0 : 1, "hsplit", at); }
 template <class = void> TensorList hsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, x.dim() == 1 ? 0 : 1, at); }
 template <std::integral I> TensorList vsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, detail::saturated<int>(sections), 0, "vsplit", at); }
 template <class = void> TensorList vsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, 0, at); }
 template <std::integral I> TensorList dsplit(const Tensor& x, I sections, SourceLine at = here()) { return detail::equal_parts(x, detail::saturated<int>(sections), 2, "dsplit", at); }
 template <class = void> TensorList dsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, 2, at); }
-/// The slices of an axis, which is gone from them.
+/// The slices along an axis, without that axis.
 TT_LAZY TensorList unbind(const Tensor& x, int dim = 0, SourceLine at = here());
-/// Elements of axes dim1 and dim2 whose places differ by `offset`, as a last axis.
+/// The diagonal of axes dim1 and dim2 (index in dim2 minus index in dim1 is `offset`), as a last axis.
 TT_LAZY Tensor diagonal(const Tensor& x, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
-/// The elements of the storage of `x` at these sizes and strides. Not in a captured function, which goes by values: there the graph ends. Throws Error when
-/// they reach beyond the storage.
+/// The elements of the storage of `x` at these sizes and strides. Ends a captured graph, whose values have no storage. Throws Error when they reach beyond the
+/// storage.
 TT_LAZY Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
-/// A dense copy of x in which the elements that as_strided would show are those of src.
+/// A contiguous copy of x in which the elements shown by as_strided are those of src.
 TT_LAZY Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
-/// All of them expanded to the shape they have in common.
+/// All expanded to their common broadcast shape.
 TT_LAZY TensorList broadcast_tensors(TensorSpan all, SourceLine at = here());
 
 namespace detail {
-/// Of at least so many axes: further ones in front, as NumPy's atleast_nd; a third axis goes behind.
+/// At least `rank` axes: added in front, as NumPy's atleast_nd; a third axis is added behind.
 template <class = void>
 Tensor at_least(const Tensor& x, int rank, SourceLine at) {
   Tensor r = x;
@@ -84,40 +84,40 @@ TT_LAZY Tensor hstack(TensorSpan all, SourceLine at = here());
 TT_LAZY Tensor vstack(TensorSpan all, SourceLine at = here());
 TT_LAZY Tensor dstack(TensorSpan all, SourceLine at = here());
 TT_LAZY Tensor column_stack(TensorSpan all, SourceLine at = here());
-/// Vectors as the axes of a grid: each over all of it. indexing: "ij" or "xy".
+/// Vectors as the axes of a grid, each expanded to the grid. indexing: "ij" or "xy".
 TT_LAZY TensorList meshgrid(TensorSpan all, std::string_view indexing = "ij", SourceLine at = here());
 TT_LAZY Tensor cartesian_prod(TensorSpan all, SourceLine at = here());
-/// Choices of r elements of a vector, in the order of their places.
+/// Choices of r elements of a vector, in index order.
 TT_LAZY Tensor combinations(const Tensor& x, int r = 2, bool with_replacement = false, SourceLine at = here());
 
 // ---- copies
-/// The whole repeated along each axis; more numbers than axes: axes in front.
+/// The whole repeated along each axis; with more numbers than axes, axes are added in front.
 TT_LAZY Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at = here());
-/// The same, with fewer numbers meaning the last axes, as NumPy's tile.
+/// repeat; fewer numbers than axes are for the last axes, as in NumPy's tile.
 TT_LAZY Tensor tile(const Tensor& x, const IntList& dims, SourceLine at = here());
-/// Each element, or slice of an axis, so often.
+/// Each element, or each slice of an axis, `repeats` times.
 TT_LAZY Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim = {}, SourceLine at = here());
-/// Each slice as often as its number says: sizes hang on elements.
+/// Each slice as often as its entry of `repeats` says: sizes depend on elements.
 TT_LAZY Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim = {}, SourceLine at = here());
 /// The order along these axes reversed.
 TT_LAZY Tensor flip(const Tensor& x, const IntList& dims, SourceLine at = here());
-/// Elements moved on along axes, those beyond the end to its begin; without axes as a vector.
+/// Elements shifted along axes; those beyond the end wrap around. Without axes, as a vector.
 TT_LAZY Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims = {}, SourceLine at = here());
 TT_LAZY Tensor fliplr(const Tensor& x, SourceLine at = here());
 TT_LAZY Tensor flipud(const Tensor& x, SourceLine at = here());
-/// Turned by k times 90 degrees from the first axis to the second.
+/// Rotated by k times 90 degrees, from the first axis to the second.
 TT_LAZY Tensor rot90(const Tensor& x, int k = 1, const IntList& dims = {0, 1}, SourceLine at = here());
-/// A vector as the diagonal of a square matrix of zeros; of a matrix its diagonal (a view).
+/// A vector as the diagonal of a square matrix of zeros; or the diagonal of a matrix (a copy).
 TT_LAZY Tensor diag(const Tensor& x, int diagonal = 0, SourceLine at = here());
-/// The last axis as diagonals of matrices of zeros, in axes dim1 and dim2.
+/// Vectors along the last axis as diagonals of matrices of zeros, in axes dim1 and dim2.
 TT_LAZY Tensor diag_embed(const Tensor& x, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here());
 /// The elements of x, as a vector, on a diagonal of a matrix of zeros.
 template <class = void> Tensor diagflat(const Tensor& x, int offset = 0, SourceLine at = here()) { return diag_embed(x.reshape({-1}, at), offset, 0, 1, at); }
-/// How `pad` fills what it puts around: with a number, the elements mirrored at the edge, the edge itself, or from the other end.
+/// The values `pad` adds: a constant, the elements mirrored at the edge, the edge element, or elements from the other end.
 enum class PadMode { constant, reflect, replicate, circular };
 template <>
 inline constexpr const char* choices_of<PadMode> = "constant|reflect|replicate|circular";
-/// pad counts for the last axis come first: before it, behind it, then of the axis before that one; negative ones cut.
+/// pad: counts for the last axis first (before, behind), then for the axis before it; negative counts cut.
 TT_LAZY Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value = 0, SourceLine at = here());
 /// `x` with `src` in place of one slice.
 TT_LAZY Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at = here());
@@ -126,27 +126,27 @@ TT_LAZY Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset =
 /// `x` with `src` in place of the elements of a slice with a step.
 TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here());
 template <class = void> Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim = 0, CallLine at = here()) { return slice_scatter(x, src, dim, 0, INT64_MAX, 1, at); }
-/// The sum over axes that were broadcast, so that it is of this shape.
+/// The sum over broadcast axes, to this shape.
 TT_LAZY Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at = here());
 
 // ---- creation
-/// `steps` numbers from start to end, both included, equally apart.
+/// `steps` evenly spaced numbers from start to end, both included.
 TT_LAZY Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o = {}, SourceLine at = here());
-/// base to the power of these.
+/// base to the powers linspace(start, end, steps).
 TT_LAZY Tensor logspace(double start, double end, std::int64_t steps, double base = 10, TensorOptions o = {}, SourceLine at = here());
 /// Ones on the diagonal of an n x m matrix.
 TT_LAZY Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o = {}, SourceLine at = here());
-/// Of elements that nobody wrote, with these strides; or with its axes in memory in this order.
+/// Uninitialised elements with these strides; or with axes in this memory order.
 TT_LAZY Tensor empty_strided(const IntList& size, const IntList& stride, TensorOptions o = {}, SourceLine at = here());
 TT_LAZY Tensor empty_permuted(const IntList& size, const IntList& physical_layout, TensorOptions o = {}, SourceLine at = here());
-/// Like x, all elements one number, or a Tensor's without axes.
+/// Like x, with all elements equal to a number or a scalar Tensor.
 template <class = void> Tensor fill(const Tensor& x, const detail::TensorOperand& value, SourceLine at = here()) {
   if (value.tensor && value.tensor->dim() != 0) TT_THROW(Error(Text("tt::fill: the value has shape ") << value.tensor->shape(at) << ". A number?" << at));
   return tt::where(full({}, 0, detail::on_device(DType::boolean, x.device())), x, value.beside(x).to(x.dtype(), at), at);
 }
-/// True in all places: no element is complex.
+/// True everywhere: no element is complex.
 template <class = void> Tensor isreal(const Tensor& x, SourceLine at = here()) { return ones(x.shape(at), detail::on_device(DType::boolean, x.device()), at); }
-/// Places of the lower (upper) triangle of a matrix, row by row: (2, how many) of i64.
+/// Indices of the lower (upper) triangle of a matrix, row by row: (2, number of elements), i64.
 TT_LAZY Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
 TT_LAZY Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
 

@@ -8,14 +8,14 @@
 namespace tt {
 namespace detail {
 
-/// Axes with one of `axis` moved to the end of `order` are what permute is given.
+/// The axes 0 to rank - 1, as an argument of permute.
 template <class = void>
 IntList axes_in_order(int rank) {
   IntList order;
   for (int k = 0; k < rank; ++k) order.push_back(k);
   return order;
 }
-/// The axes that a list names; throws Error when one is named twice.
+/// The axes in a list, as bits; throws Error when an axis is named twice.
 inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* op, SourceLine at) {
   std::uint64_t set = 0;
   for (int k = 0; k < dims.size(); ++k) {
@@ -30,20 +30,20 @@ Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
   const Tensor t = tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())});
   return device.type == DeviceType::cpu ? t : t.to(device);
 }
-/// The same of places that follow from sizes and options alone.
+/// The same for indices that depend on sizes and options alone.
 template <class = void>
 Tensor index_table(const std::vector<std::int64_t>& v, const Device& device) {
   const Tensor t = made_of_numbers(index_tensor(v, Device{}));
   return device.type == DeviceType::cpu ? t : t.to(device);
 }
 
-/// Throws Error where a table of so many places would take 16 GB and more, before it is made.
+/// Throws Error before a table of `count` indices is made that would take more than 16 GB.
 template <class = void>
 void need_places(const char* op, std::int64_t count, SourceLine at) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
   if (count > most) TT_THROW(Error(Text("tt::") << op << ": a result of " << count << " elements along its axes is more than memory holds." << at));
 }
-/// Zeros behind the last element of an axis: for places of which nothing comes in, not even of infinities.
+/// A zero added behind the last element of an axis: read where an element must not contribute, which a product with 0 would not ensure for infinities.
 template <class = void>
 Tensor with_zero_behind(const Tensor& x, int axis, SourceLine at) {
   IntList one = x.shape(at);
@@ -209,9 +209,9 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   if (!empty && (beyond || low < seen.begin / width || !t.storage || high >= seen.end / width))
     TT_THROW(Error(Text("tt::as_strided: sizes ") << size << " with strides " << stride << " from " << first << " on reach beyond the storage." << at));
   const Tensor view = detail::view_on_tape(detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr));
-  if (x.requires_grad() && DispatchState::of_this_thread().grad_enabled && !view.requires_grad())  // what its base has is no part of the tape
+  if (x.requires_grad() && DispatchState::of_this_thread().grad_enabled && !view.requires_grad())  // the tape does not know the base's history
     TT_THROW(Error(Text("tt::as_strided: of a leaf that is a view of another Tensor there is no gradient. Use clone() before requires_grad_()?") << at));
-  if (detail::capture_mode) view.impl().capture = t.capture;  // of what a capture makes, it is made there too
+  if (detail::capture_mode) view.impl().capture = t.capture;  // made within the same capture as its base
   return view;
 }
 TT_LAZY_DEFINITION TensorList broadcast_tensors(TensorSpan all, SourceLine at) {
@@ -277,13 +277,13 @@ TT_LAZY_DEFINITION Tensor combinations(const Tensor& x, int r, bool with_replace
   if (r < 0) TT_THROW(Error(Text("tt::combinations: ") << r << " elements of a choice." << at));
   if (r == 0) return empty({0}, {.dtype = x.dtype()});
   const std::int64_t n = x.numel(at);
-  double choices = 1;  // of r out of n, or of n + r - 1; below 1 where there is none
+  double choices = 1;  // the number of choices, of r out of n or of n + r - 1; below 1 if there is none
   for (int k = 0; k < r && choices < 1e18; ++k) choices *= static_cast<double>(with_replacement ? n + k : n - k) / (k + 1);
   if (r > 1000 || choices * r > 0x1p31) TT_THROW(Error(Text("tt::combinations: of ") << r << " out of " << n << " elements there are more than memory holds." << at));
   std::vector<std::int64_t> place, own(static_cast<std::size_t>(r));
   const auto next = [&](const auto& self, int k, std::int64_t from) -> void {
     if (k == r) return static_cast<void>(place.insert(place.end(), own.begin(), own.end()));
-    const std::int64_t end = with_replacement ? n : n - (r - 1 - k);  // as many must be left as are still to be chosen
+    const std::int64_t end = with_replacement ? n : n - (r - 1 - k);  // elements must remain for the rest of the choice
     for (std::int64_t i = from; i < end; ++i) {
       own[static_cast<std::size_t>(k)] = i;
       self(self, k + 1, with_replacement ? i : i + 1);
@@ -362,7 +362,7 @@ TT_LAZY_DEFINITION Tensor flip(const Tensor& x, const IntList& dims, SourceLine 
   if (x.dim() == 0) return x.clone(at);
   const detail::MemoryOrder order(x);
   if (order.is_row_major()) return call_with<Flip>(at, {dims}, x);
-  IntList axes, back = detail::axes_in_order(x.dim()), there;  // the result lies as x does
+  IntList axes, back = detail::axes_in_order(x.dim()), there;  // the result keeps the memory order of x
   for (int k = 0; k < x.dim(); ++k) {
     axes.push_back(order.axis[k]);
     back.set(order.axis[k], Size(k));

@@ -1,4 +1,4 @@
-// Names of functions that give Tensors other shapes, join and make them: their schemas are PyTorch's. See register_function.
+// Registers by name the functions that reshape, join and create Tensors, with PyTorch's schemas. See register_function.
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/function_forms.hpp"
@@ -10,7 +10,7 @@ namespace detail {
 
 using Line = SourceLine;
 using OptionalDType = Optional<DType>;
-/// What factories are told by name.
+/// TensorOptions from the arguments that all factories have.
 inline TensorOptions made_with(OptionalDType d, Device device, bool requires_grad, DType otherwise = DType::f32) {
   TensorOptions o = on_device(d.given ? d.value : otherwise, device);
   if (requires_grad) o.requires_grad = true;
@@ -19,13 +19,13 @@ inline TensorOptions made_with(OptionalDType d, Device device, bool requires_gra
 inline TensorOptions made_like(const Tensor& x, OptionalDType d, Device device, bool requires_grad) {
   return made_with(d, device == Device{} ? x.device() : device, requires_grad, x.dtype());
 }
-/// A factory: its schema goes on with what all are told.
+/// Registers a factory: its schema, followed by the arguments that all factories have.
 template <class F>
 void create(const char* name, const char* schema, F f) {
   const Text all = Text(schema) << ", dtype? dtype=None, str device=cpu, bool requires_grad=False";
   register_function(name, keep_text(all.begin(), static_cast<std::size_t>(all.size())), f);
 }
-/// An operand as a number. Throws Error when an integer is none of f64's.
+/// An operand as a double. Throws Error for an integer that f64 cannot hold.
 inline double real_of(const TensorOperand& v, Line at) {
   if (v.tensor) return v.tensor->item(at);
   if (is_floating(v.literal)) return v.real;
@@ -53,7 +53,7 @@ void register_copy(const char* name, const char* schema, F, R (F::*)(A...) const
   });
 }
 
-/// A view under the name of its copy too.
+/// Registers a view, and its copy under the copy's name.
 template <class F>
 void view_and_copy(const char* name, const char* copy_name, const char* schema, F f) {
   register_function(name, schema, f);
@@ -251,7 +251,7 @@ void register_creation() {
   register_function("poisson", "Tensor input", [](const Tensor& x, Line at) { return poisson(x, default_generator(), at); });
   register_function("random_", "Tensor input, int from, int? to", [](Tensor x, std::int64_t from, Optional<std::int64_t> to, Line at) { return to.given ? x.random_(from, to.value, at) : x.random_(at); });
   register_function("random_", "Tensor input, int to", [](Tensor x, std::int64_t to, Line at) { return x.random_(to, at); });
-  // The Tensor is not the mean, as in normal(mean, std).
+  // input is the Tensor that is overwritten, not the mean as in normal(mean, std).
   register_function("normal_", "Tensor input, float mean=0, float std=1", [](Tensor x, double m, double s, Line at) { return x.normal_(m, s, at); });
   register_function("random_", "Tensor input", [](Tensor x, Line at) { return x.random_(at); });
   register_function("uniform", "Tensor input, float from=0, float to=1", [](const Tensor& x, double a, double b, Line at) { return rand_like(x.detach(), default_generator(), at) * (b - a) + a; });

@@ -1,4 +1,4 @@
-// Loops that threads share: for kernels whose parts hang on nothing of each other.
+// Parallel loops, for kernels whose parts are independent.
 //   in_ranges(rows, columns, [&](std::int64_t begin, std::int64_t end) { for (; begin < end; ++begin) sort(row(begin)); });
 #pragma once
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace tt::detail {
 
-/// f(part) for parts that threads share. The first exception of one is thrown when all have ended.
+/// f(part) for each part, on the thread pool. The first exception is rethrown when all have ended.
 template <class F>
 void in_parts(int parts, const F& f) {
   if (parts == 1) return f(0);
@@ -33,9 +33,9 @@ void in_parts(int parts, const F& f) {
       &shared);
   if (shared.first) std::rethrow_exception(shared.first);
 }
-/// How threads share n things, each of which costs about as much as `work` elements.
+/// How threads share n items, each of which costs about as much as `work` elements.
 inline Split split_rows(std::int64_t n, std::int64_t work) { return split_kernel({KernelKind::rows, 1, n, work, 1, false}, get_num_threads()); }
-/// f(part, begin, end) for the parts of such a split. What f does hangs on no other part.
+/// f(part, begin, end) for the parts of a split; they must be independent.
 template <class F>
 void in_ranges(const Split& split, std::int64_t n, const F& f) {
   in_parts(split.parts, [&](int part) {
@@ -43,13 +43,14 @@ void in_ranges(const Split& split, std::int64_t n, const F& f) {
     f(part, range.first(SplitAxis::rows), range.last(SplitAxis::rows, n));
   });
 }
-/// f(begin, end) for those of n and `work`.
+/// f(begin, end) for the ranges of split_rows(n, work).
 template <class F>
 void in_ranges(std::int64_t n, std::int64_t work, const F& f) {
   in_ranges(split_rows(n, work), n, [&](int, std::int64_t begin, std::int64_t end) { f(begin, end); });
 }
 
-/// f(row, place) for rows [begin, end) of all that some axes have together: where each begins. count(k) and stride(k) are those of axis k, from the inmost one out.
+/// f(row, offset) for rows [begin, end) of the index space of some axes: `offset` is where the row begins. count(k) and stride(k) are those of axis k, from the
+/// innermost out.
 template <class Count, class Stride, class F>
 void each_row_place(std::int64_t begin, std::int64_t end, int axes, const Count& count, const Stride& stride, const F& f) {
   if (begin == end) return;
@@ -69,7 +70,7 @@ void each_row_place(std::int64_t begin, std::int64_t end, int axes, const Count&
     }
   }
 }
-/// f with an unsigned integer of an element's size: what only moves elements needs no more.
+/// f with an unsigned integer of an element's size, for code that only moves elements.
 template <class F>
 void with_element_size(DType d, const F& f) {
   switch (size_of(d)) {
@@ -79,7 +80,7 @@ void with_element_size(DType d, const F& f) {
     default: f(std::uint64_t{});
   }
 }
-/// Rows of zeros but for one element of each: column(row) says where, or is negative where there is none, and element(row) what.
+/// Rows of zeros but for one element each: element(row), at column(row); a negative column means none.
 template <class T, class Column, class Element>
 void rows_of_one(T* to, std::int64_t rows, std::int64_t columns, const Column& column, const Element& element) {
   if (columns > 0)
@@ -89,7 +90,7 @@ void rows_of_one(T* to, std::int64_t rows, std::int64_t columns, const Column& c
         if (const std::int64_t c = column(r); c >= 0) to[r * columns + c] = element(r);
     });
 }
-/// Copies so many bytes, in pieces that threads share where they are many.
+/// Copies bytes, in pieces shared by threads if there are many.
 inline void copy_bytes(void* to, const void* from, std::int64_t bytes) {
   constexpr std::int64_t piece = 1 << 16, word = 4;
   in_ranges((bytes + piece - 1) / piece, piece / word, [&](std::int64_t begin, std::int64_t end) {
@@ -97,7 +98,7 @@ inline void copy_bytes(void* to, const void* from, std::int64_t bytes) {
     if (last > first) copy_memory(static_cast<std::byte*>(to) + first, static_cast<const std::byte*>(from) + first, static_cast<std::size_t>(last - first));
   });
 }
-/// Copies rows of `bytes` that begin so many bytes apart.
+/// Copies rows of `bytes` bytes that begin to_apart and from_apart bytes apart.
 inline void copy_rows(std::byte* to, std::int64_t to_apart, const std::byte* from, std::int64_t from_apart, std::int64_t rows, std::int64_t bytes) {
   if (rows == 1) return copy_bytes(to, from, bytes);
   in_ranges(rows, bytes / 4, [&](std::int64_t begin, std::int64_t end) {

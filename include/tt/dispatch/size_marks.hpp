@@ -1,4 +1,4 @@
-// What a user says of the sizes of a Tensor that is handed to compiled functions.
+// Declarations about the sizes of a Tensor that is passed to compiled functions: dynamic or static axes.
 //   tt::mark_dynamic(x, 0, 2, 512);    tt::mark_static(x, 1);
 #pragma once
 #include "tt/core/tensor.hpp"
@@ -7,7 +7,7 @@
 namespace tt {
 namespace detail {
 
-/// Of one axis: [axis, is it static, least, most] in the list of TensorImpl::marks.
+/// The mark of one axis: [axis, is it static, least, most] in the list of TensorImpl::marks.
 struct SizeMark {
   bool is_dynamic = false, is_static = false;
   std::int64_t least = 2, most = INT64_MAX;
@@ -24,12 +24,12 @@ TT_INLINE void mark_size(const Tensor& t, int axis, bool is_static, std::int64_t
 
 }  // namespace detail
 
-/// Compiled functions keep the size of this axis a symbol, from the first call on; the function must be right for all sizes
-/// from `min` to `max` with one capture. Where it is not, the call that captures it throws Error. Said of this Tensor, not of its views.
+/// Compiled functions treat the size of this axis as a symbol from the first call on; one capture must be right for all sizes from `min` to `max`, else the
+/// call that captures throws Error. Applies to this Tensor, not to its views.
 inline void mark_dynamic(const Tensor& t, int axis, std::int64_t min = 2, std::int64_t max = INT64_MAX, SourceLine at = here()) {
   detail::mark_size(t, axis, false, min, max, "mark_dynamic", at);
 }
-/// Compiled functions take the size of this axis for a number, so that loops over it have a constant end: one capture for each.
+/// Compiled functions are specialised for the size of this axis, so that loops over it have a constant end: one capture for each size.
 inline void mark_static(const Tensor& t, int axis, SourceLine at = here()) { detail::mark_size(t, axis, true, 0, INT64_MAX, "mark_static", at); }
 
 #if TT_DEFINES(dispatch)

@@ -1,4 +1,4 @@
-// Definitions of sorted_functions.hpp, and names of functions of algorithms.hpp.
+// Definitions of sorted_functions.hpp, and registered names of functions of algorithms.hpp.
 #pragma once
 #include "tt/dispatch/algorithms_inl.hpp"
 #include "tt/dispatch/functions_inl.hpp"
@@ -6,7 +6,7 @@
 
 namespace tt {
 namespace detail {
-/// Each is compared with all others, or looked for among them in order.
+/// For few elements all pairs are compared; else the others are sorted and searched.
 template <class = void>
 Tensor is_among(const Tensor& elements, const Tensor& others, SourceLine at) {
   constexpr int few = 16;
@@ -36,10 +36,10 @@ Tensor quantile_of(const Tensor& given, const Tensor& given_q, Optional<int> dim
   const Tensor x = dim.given ? given.dim() ? movedim(given, {dim.value}, {-1}, at) : given.reshape({1}, at) : given.reshape({-1}, at);
   const std::int64_t n = x.size(-1, at);
   if (n == 0) TT_THROW(Error(Text("tt::") << op << ": there are no elements." << at));
-  const Tensor sorted = tt::sort(x, -1, false, false, at).values;  // NaN behind all
+  const Tensor sorted = tt::sort(x, -1, false, false, at).values;  // NaN last
   const Tensor missing = isnan(x.detach(), at).sum({-1}, true, at);
   const Tensor last = without_nan ? tt::maximum(n - 1 - missing, 0, at) : tt::full({}, static_cast<double>(n - 1), TensorOptions{.dtype = DType::i64});
-  // (..., how many q)
+  // (..., number of q)
   Tensor rank_of = q.reshape({-1}, at) * last.to(q.dtype(), at);
   if (!without_nan) {
     IntList to = x.shape(at);
@@ -80,7 +80,7 @@ TT_LAZY_DEFINITION Tensor nanquantile(const Tensor& x, const Tensor& q, Optional
 }
 
 namespace detail {
-/// The different slices of an axis, in order.
+/// The distinct slices of an axis, in order.
 template <class = void>
 UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
   const int d = axis_of(x, dim, "unique", at, x.dim());
@@ -92,7 +92,7 @@ UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
   with_dtype(rows.dtype(), [&]<class T>(T) {
     const T* const v = rows.data_ptr<T>(at);
     const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width, comes_before<T>); };
-    const auto differ = [&](std::int64_t a, std::int64_t b) { return !std::equal(v + a * width, v + (a + 1) * width, v + b * width); };  // two NaN do, as in PyTorch
+    const auto differ = [&](std::int64_t a, std::int64_t b) { return !std::equal(v + a * width, v + (a + 1) * width, v + b * width); };  // NaN differs, as in PyTorch
     std::stable_sort(order.begin(), order.end(), less);
     for (std::size_t k = 0; k < order.size(); ++k) {
       if (k == 0 || differ(order[k - 1], order[k])) first.push_back(order[k]), counts.push_back(0);

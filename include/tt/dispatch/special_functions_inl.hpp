@@ -17,7 +17,7 @@ namespace detail {
 inline constexpr double infinity = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double pi = 3.14159265358979323846, euler = 0.57721566490153286061;
 
-/// e^x K_0(x) and e^x K_1(x): up to 2 the series of both, beyond it Steed's continued fraction (Temme, 1975).
+/// e^x K_0(x) and e^x K_1(x): power series up to x = 2, above it Steed's continued fraction (Temme, 1975).
 inline void scaled_k(double x, double& k0, double& k1) {
   if (x <= 2) {
     const double y = x * x / 4, l = std::log(x / 2) + euler;
@@ -74,7 +74,7 @@ inline double airy_ai(double x) {
   if (std::isinf(x)) return not_a_number;
   if (z > 1e5) return (std::cos(z - pi / 4) + std::sin(z - pi / 4) * 5 / (72 * z)) / (std::sqrt(pi) * std::sqrt(root));
   const double j = std::cyl_bessel_j(1.0 / 3, z), y = std::cyl_neumann(1.0 / 3, z);
-  return root / 2 * (j - y / std::sqrt(3.0));  // of J(1/3) and J(-1/3) = J(1/3) / 2 - sqrt(3)/2 Y(1/3)
+  return root / 2 * (j - y / std::sqrt(3.0));  // from J(1/3), and J(-1/3) = J(1/3) / 2 - sqrt(3)/2 Y(1/3)
 }
 inline double spherical_j0(double x) {
   if (std::isinf(x)) return 0;
@@ -86,9 +86,9 @@ inline double spherical_j0(double x) {
                             : std::sin(x) / x;
 }
 
-// ---- functions of two
+// ---- functions of two numbers
 
-/// Euler's and Maclaurin's sum: terms up to the tenth, or the x-th if that is more and they count, and what is behind them.
+/// Euler-Maclaurin summation: terms until q + k is at least 10 and at least x, or terms no longer count; then the correction for the rest.
 inline double hurwitz_zeta(double x, double q) {
   if (x == 1) return infinity;
   if (!(x > 1) || q != q) return not_a_number;
@@ -103,7 +103,7 @@ inline double hurwitz_zeta(double x, double q) {
     at += 1;
     if (at > 1 && term <= 1e-18 * std::fabs(sum)) return sum;
   }
-  // Bernoulli's numbers by factorials: B(2k) / (2k)!
+  // Bernoulli numbers over factorials: B(2k) / (2k)!
   constexpr double ratio[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000.0};
   const double power = std::pow(at, -x);
   sum += power * at / (x - 1) + power / 2;
@@ -114,15 +114,15 @@ inline double hurwitz_zeta(double x, double q) {
   }
   return sum;
 }
-/// The same for large a: Temme's expansion, of which two terms are taken (DLMF 8.12).
+/// incomplete_gamma for large a: two terms of Temme's expansion (DLMF 8.12).
 inline double incomplete_gamma_of_large(double a, double x, bool upper) {
-  const double mu = (x - a) / a, half = std::fabs(mu) < 0.01 ? mu * mu * (0.5 - mu * (1 / 3.0 - mu * (0.25 - mu * (0.2 - mu * (1 / 6.0 - mu / 7))))) : mu - std::log1p(mu);  // half of eta's square
+  const double mu = (x - a) / a, half = std::fabs(mu) < 0.01 ? mu * mu * (0.5 - mu * (1 / 3.0 - mu * (0.25 - mu * (0.2 - mu * (1 / 6.0 - mu / 7))))) : mu - std::log1p(mu);  // half of eta squared
   const double eta = std::copysign(std::sqrt(2 * half), mu);
   const double first = std::fabs(eta) < 0.01 ? -1 / 3.0 + eta * (1 / 12.0 - eta * (2 / 135.0 - eta / 864)) : 1 / mu - 1 / eta;
   const double rest = std::exp(-a * half) / std::sqrt(2 * pi * a) * (first - 1 / (540 * a)), way = eta * std::sqrt(a / 2);
   return upper ? std::erfc(way) / 2 + rest : std::erfc(-way) / 2 - rest;
 }
-/// Both halves of the gamma function's integral, by the series below a + 1 and Lentz's continued fraction above; in long double, as the factor in front loses digits with a.
+/// Regularised, lower or upper: a series below x = a + 1, Lentz's continued fraction above. In long double, as the factor in front loses digits with growing a.
 inline double incomplete_gamma(double given_a, double given_x, bool upper) {
   if (!(given_a >= 0) || !(given_x >= 0)) return not_a_number;
   if (given_a == 0) return given_x > 0 ? (upper ? 0 : 1) : not_a_number;
@@ -159,9 +159,9 @@ inline double incomplete_gamma(double given_a, double given_x, bool upper) {
   const long double high = front * h;
   return static_cast<double>(upper ? high : 1 - high);
 }
-/// Is there a polynomial of this degree, which is cut to an integer of 64 bits? All others are 0, as in PyTorch.
+/// Is there a polynomial of this degree, truncated to a 64-bit integer? For other degrees the value is 0, as in PyTorch.
 inline bool is_degree(double n) { return n > -1 && n < 0x1p63; }
-/// p(k + 1) = (alpha(k) x + beta(k)) p(k) - gamma(k) p(k - 1), from p(0) = 1 and p(1) = `first`.
+/// The three-term recurrence p(k + 1) = next(k, p(k - 1), p(k)), from p(0) = 1 and p(1) = `first`.
 template <class F>
 double by_recurrence(double x, double given_n, double first, const F& next) {
   if (!is_degree(given_n)) return 0;
@@ -173,15 +173,15 @@ double by_recurrence(double x, double given_n, double first, const F& next) {
     const double then = next(k, before, now);
     before = now;
     now = then;
-    if (now - now != 0 && before - before != 0) return not_a_number;  // beyond all numbers for good
+    if (now - now != 0 && before - before != 0) return not_a_number;  // overflowed, and stays so
   }
   return now;
 }
-/// The four kinds differ in the second polynomial. Inside (-1, 1) those of high degrees are angles: cos(n t) and so on, with x = cos t.
+/// The four kinds differ in the polynomial of degree 1. Inside (-1, 1) high degrees use angles: cos(n t) and so on, with x = cos t.
 template <int Kind>
 double chebyshev(double x, double n) {
   if (!is_degree(n)) return 0;
-  if (std::fabs(x) == 1 && n >= 0) {  // 1, n + 1 or 2 n + 1, of a sign that changes from one to the next at -1
+  if (std::fabs(x) == 1 && n >= 0) {  // 1, n + 1 or 2 n + 1; at -1 the sign alternates with the degree
     const double k = std::floor(n), size = Kind == 0 ? 1 : Kind == 1 ? k + 1 : (Kind == 2) == (x > 0) ? 1 : 2 * k + 1;
     return x < 0 && std::fmod(k, 2) == 1 ? -size : size;
   }
@@ -196,13 +196,13 @@ double chebyshev(double x, double n) {
   return by_recurrence(x, n, first, [x](double, double before, double now) { return 2 * x * now - before; });
 }
 
-// ---- as operators; by name, without the underscore, functions that bring both arguments to one shape and dtype are called
+// ---- operators; the names without the underscore call functions that first bring both arguments to one shape and dtype
 
 template <class F>
 inline constexpr bool is_binary = requires { F::of(0.0, 0.0); };
 template <class F>
 inline constexpr bool has_derivative = requires(const DerivativeStep& s) { F::derivative(s); };
-/// Each element by F::of, of one Tensor or two of one shape.
+/// F::of for each element, of one Tensor or of two of the same shape.
 template <class F>
 struct EachElement {
   using Options = NoOptions;
@@ -239,21 +239,21 @@ template <class F>
 struct Pointwise<F, true> : EachElement<F> {
   static Sym like(const Sym& x, const Sym&, const NoOptions&) { return x; }
 };
-/// An argument of a function without a derivative is a constant to it, as in PyTorch.
+/// Functions without a derivative treat their arguments as constants, as in PyTorch.
 template <class F>
 Tensor argument_of(const Tensor& x) { return has_derivative<F> ? x : x.detach(); }
 template <class F>
 Tensor pointwise(const Tensor& x, SourceLine at) { return call_with<Pointwise<F>>(at, {}, argument_of<F>(is_floating(x.dtype()) ? x : x.to(DType::f32, at))); }
 template <class F>
 Tensor pointwise(const Tensor& x, const Tensor& y, SourceLine at) {
-  const Tensor both = x.detach() + y.detach();  // their shape and dtype
+  const Tensor both = x.detach() + y.detach();  // for the common shape and dtype
   const DType d = is_floating(both.dtype()) ? both.dtype() : DType::f32;
   return call_with<Pointwise<F>>(at, {}, argument_of<F>(on_device_of(y, x, at).to(d, at).expand(both.shape(at), at)), argument_of<F>(on_device_of(x, y, at).to(d, at).expand(both.shape(at), at)));
 }
 template <class F>
 auto again(const auto& s, const auto& x) { return call_with<Pointwise<F>>(s.at, {}, x); }
 
-// Derivatives lead from one to the other.
+// Derivatives refer to each other.
 struct BesselJ1;
 struct BesselJ0 {
   static constexpr const char* name = "_special_bessel_j0";

@@ -1,5 +1,5 @@
-// How a GraphFunction runs whose graph holds kernels that are no programs: step by step, with a Tensor for each value between them.
-// Kernels of ops are called below the tape; regions of control flow are functions that run here.
+// Runs a GraphFunction whose graph holds calls of kernels that are no programs: step by step, with a Tensor for each value between steps. Kernels run below the
+// tape; regions of control flow are GraphFunctions run here.
 #pragma once
 #include "tt/core/copy_memory.hpp"
 #include "tt/dispatch/graph_function.hpp"
@@ -10,7 +10,7 @@
 namespace tt {
 namespace detail {
 
-/// The options of a node as its operator takes them: sizes are numbers.
+/// The options of a node as attributes for its operator: symbolic sizes are replaced by their values.
 inline Attributes attributes_of(const Graph& g, const Node& n, const SymbolValues& symbols) {
   Vec<std::int64_t> words = g.attribute_words(n);
   for_each_option(*n.def, words, [&](const OptionField& option, const std::int64_t* word, int count) {
@@ -23,7 +23,7 @@ inline Attributes attributes_of(const Graph& g, const Node& n, const SymbolValue
   a.value.append(words.begin(), words.size());
   return a;
 }
-/// A Tensor as a node shows it: reshaped, permuted or cut, where it lies if it can be shown there.
+/// A reshape, permute or slice node as a view of `t`, where strides can express it.
 inline Tensor shown(const Tensor& t, const Graph& g, const Node& n, const SymbolValues& symbols) {
   IntList to;
   const auto p = n.op == Op::permute ? g.attributes<PermuteAttribute>(n) : PermuteAttribute();
@@ -34,7 +34,7 @@ inline Tensor shown(const Tensor& t, const Graph& g, const Node& n, const Symbol
   const std::int64_t start = s.start.value(symbols), count = n.shape[s.axis].value(symbols);
   return t.slice(s.axis, start, count == 0 ? start : start + (count - 1) * s.step + 1, s.step, n.where);
 }
-/// A result lies dense, in memory that no operand has.
+/// Makes a result contiguous, in memory that no operand shares.
 inline void make_own(Tensor& result, const Tensor* const* argument, int count) {
   result = result.contiguous();
   bool shared = false;
@@ -55,9 +55,9 @@ TT_INLINE void check_external(const Call& c) {
   Dispatcher::get().call(same);
 }
 
-// ---- control flow: operands and results as graph/control.hpp says
+// ---- control flow: operands and results as in graph/control.hpp
 
-/// Is output `k` of the last region computed? What is carried always is.
+/// Is output `k` of the last region computed? Carried outputs always are.
 inline bool is_computed(const ControlOptions& o, const Vec<int>& wanted, int k) { return k < o.carried || wanted[k] >= 0; }
 inline Graph region_for(const Graph& g, const Steps::Step& s, int region) {
   const ControlOp& op = control_of(g[s.call]);
@@ -78,7 +78,7 @@ struct ControlRun {
   const SymbolValues& symbols;
   Device device;
 
-  /// Runs a region on what is carried, then on operands from `first` on.
+  /// Runs a region on the carried values, then on operands from `first` on.
   void run(const GraphFunction& region, const std::vector<Tensor>& carried, int first, Tensor* result) const {
     SmallVec<const Tensor*, 16> in;
     for (const Tensor& t : carried) in.push_back(&t);
@@ -106,7 +106,7 @@ inline void run_while_loop(const ControlRun& r, int carried, Tensor* result) {
   }
   for (int k = 0; k < carried; ++k) result[k] = state[static_cast<std::size_t>(k)];
 }
-/// Row `k` of a dense Tensor: of another's memory.
+/// Row `k` of a contiguous Tensor, as a view.
 inline Tensor row_of(const Tensor& t, std::int64_t k) { return t.select(0, static_cast<int>(k)); }
 inline void put_row(const Tensor& to, std::int64_t k, const Tensor& row) {
   Tensor place = row_of(to, k);
@@ -114,20 +114,20 @@ inline void put_row(const Tensor& to, std::int64_t k, const Tensor& row) {
   const auto bytes = static_cast<std::size_t>(row.impl().numel * size_of(row.dtype()));
   if (bytes > 0) copy_memory(place.impl().data, row.impl().data, bytes);
 }
-/// A Tensor of so many rows like this one.
+/// A Tensor of `rows` rows of this shape.
 inline Tensor rows_like(DType d, const Shape& row, std::int64_t rows, Device device) {
   Shape s{rows};
   for (int k = 0; k < row.rank; ++k) s.push_back(row.code[k]);
   return Tensor(d, s, device);
 }
-/// A region that runs as it is: to the results that somebody reads.
+/// Runs a region once, and keeps the results that are read.
 inline void run_straight(const ControlRun& r, const GraphFunction& region, int first, const Vec<int>& wanted, Tensor* result) {
   SmallVec<Tensor, few_results> made(region.outputs());
   r.run(region, {}, first, made.data());
   for (int k = 0, next = 0; k < wanted.size(); ++k)
     if (wanted[k] >= 0) result[k] = static_cast<Tensor&&>(made[next++]);
 }
-/// `outputs`: of the body, whether they are computed or not; behind them, results are what was carried into each step.
+/// `outputs`: the number of the body's outputs, computed or not; results behind them are the carried values before each step.
 inline void run_scan(const ControlRun& r, const ControlOptions& o, int outputs, const Vec<int>& wanted, SourceLine at, Tensor* result) {
   const GraphFunction& body = *r.regions[0];
   const int carried = o.carried, given = o.carried + o.xs;
@@ -138,7 +138,7 @@ inline void run_scan(const ControlRun& r, const ControlOptions& o, int outputs, 
   std::vector<Tensor> in(static_cast<std::size_t>(given)), out(static_cast<std::size_t>(body.outputs()));
   for (std::size_t k = 0; k < static_cast<std::size_t>(carried); ++k) in[k] = *r.operand[k];
   const auto before = [&](int k) -> const Tensor& { return in[static_cast<std::size_t>(k - outputs)]; };
-  Vec<int> rows, states;  // results
+  Vec<int> rows, states;  // numbers of results
   for (int k = carried; k < wanted.size(); ++k) {
     if (wanted[k] < 0) continue;
     const int computed = carried + rows.size();
@@ -166,7 +166,7 @@ inline void run_control(const ControlRun& r, const Graph& g, const Node& n, cons
   }
 }
 
-/// Programs take elements at places themselves on the host; on a device, which may know nothing of that, these are calls.
+/// On the host, programs gather elements by index themselves (with_takes); on devices, which may not support that, gathers are calls.
 class StepProgram final : public StepRunner {
  public:
   StepProgram(const Graph& g, const ProgramOptions& options, bool takes = true)
@@ -209,19 +209,19 @@ class StepProgram final : public StepRunner {
   }
 
  private:
-  /// Of a step: a fused graph, or the regions of control flow, or neither for the call of a kernel.
+  /// For a step: a fused graph, or the regions of control flow, or neither for a kernel call.
   struct Functions {
     std::unique_ptr<const GraphFunction> fused;
     Regions regions;
   };
-  const Graph& given_;  ///< of the GraphFunction that has this
+  const Graph& given_;  ///< owned by the GraphFunction that owns this
   const ProgramOptions options_;
   const std::unique_ptr<const Graph> taken_;
-  const Graph& graph_;  ///< one of the two
+  const Graph& graph_;  ///< *taken_, or given_
   Steps steps_;
   std::vector<Functions> functions_;
-  bool writes_ = false;  ///< an argument
-  struct MadeLater {  // a destructor of the class itself would bring it into every program (g++ 12, devirtualization)
+  bool writes_ = false;  ///< into an argument
+  struct MadeLater {  // the class itself has no destructor: that would be emitted into every program (g++ 12, devirtualization)
     std::atomic<const StepProgram*> program = nullptr;
     ~MadeLater() { delete program.load(); }
   };
@@ -244,7 +244,7 @@ class StepProgram final : public StepRunner {
     const PauseCapture pause;
     const ExcludeKeys below{DispatchKey::autograd};
     const Node& n = graph_[s.call];
-    if (is_control(n)) {  // regions read what lies dense
+    if (is_control(n)) {  // regions read contiguous operands
       SmallVec<Tensor, few_arguments> dense(count);
       SmallVec<const Tensor*, few_arguments> operand;
       for (int k = 0; k < count; ++k) {

@@ -1,28 +1,28 @@
-// Fourier transforms of parts of a signal, one behind the other, and back (torch.stft, torch.istft). Complex values are pairs, a last axis of 2.
+// Short-time Fourier transforms of consecutive parts of a signal, and their inverse (torch.stft, torch.istft). Complex values are pairs, a last axis of 2.
 //   Tensor s = tt::stft(signal, 512, {.hop_length = 128, .window = tt::windows::hann(512, false)});   tt::istft(s, 512, {...});
 #pragma once
 #include "tt/dispatch/fft.hpp"
 
 namespace tt {
 
-/// Not given: a quarter of n_fft between parts, a window of n_fft ones.
+/// Defaults: parts n_fft / 4 apart, a window of n_fft ones.
 struct StftOptions {
   Optional<std::int64_t> hop_length{}, win_length{};
-  Tensor window{};                      ///< of win_length elements; in the middle of n_fft
-  bool center = true;                   ///< a part's middle is at a multiple of hop_length: half a part of padding on both sides
+  Tensor window{};                      ///< of win_length elements; centred in n_fft
+  bool center = true;                   ///< parts are centred at multiples of hop_length: n_fft / 2 elements of padding on both sides
   PadMode pad_mode = PadMode::reflect;  ///< of that padding
-  bool normalized = false;              ///< by the root of n_fft
-  bool onesided = true;                 ///< frequencies up to n_fft / 2 only
+  bool normalized = false;              ///< divided by the root of n_fft
+  bool onesided = true;                 ///< only frequencies up to n_fft / 2
 };
 struct IstftOptions {
   Optional<std::int64_t> hop_length{}, win_length{};
   Tensor window{};
   bool center = true, normalized = false, onesided = true;
-  Optional<std::int64_t> length{};      ///< of the signal; else as far as parts reach
+  Optional<std::int64_t> length{};      ///< of the signal; default: to the end of the parts
 };
 
 namespace detail {
-/// The window of a part, with zeros on both sides.
+/// The window of a part, padded with zeros to n_fft.
 template <class = void>
 Tensor window_of_part(const char* op, const Tensor& given, Optional<std::int64_t> win_length, std::int64_t n_fft, const Tensor& like, SourceLine at) {
   const std::int64_t length = win_length.given ? win_length.value : n_fft;
@@ -40,7 +40,7 @@ std::int64_t hop_of(const char* op, Optional<std::int64_t> hop_length, std::int6
 }
 }  // namespace detail
 
-/// Of real signals, (n) or (B, n): (n_fft / 2 + 1 frequencies, parts, 2) or (B, ...). Throws Error for other ranks and dtypes, and lengths that do not fit.
+/// Of real signals (n) or (B, n): (n_fft / 2 + 1 frequencies, parts, 2) or (B, ...). Throws Error for other ranks and dtypes, and lengths that do not fit.
 template <class = void>
 Tensor stft(const Tensor& input, std::int64_t n_fft, const StftOptions& o = {}, SourceLine at = here()) {
   if (input.dim() < 1 || input.dim() > 2 || !is_floating(input.dtype())) TT_THROW(Error(Text("tt::stft: of signals (n) or (B, n) of floating numbers, not ") << name(input.dtype()) << ' ' << input.shape() << "." << at));
@@ -55,8 +55,8 @@ Tensor stft(const Tensor& input, std::int64_t n_fft, const StftOptions& o = {}, 
   const Tensor y = (o.onesided ? fft::rfft(parts, {}, -1, norm, at) : fft::fft(stack({parts, zeros_like(parts)}, -1, at), {}, -1, norm, at)).transpose(1, 2, at);
   return input.dim() == 1 ? y.select(0, 0, at) : y;
 }
-/// The signal whose parts these are: (frequencies, parts, 2) or (B, ...) to (n) or (B, n). Where parts overlap, they are added and divided by the sum of their windows' squares.
-/// Throws Error where that is 0.
+/// The inverse of stft: (frequencies, parts, 2) or (B, ...) to (n) or (B, n). Overlapping parts are added and divided by the sum of the squared windows. Throws
+/// Error where that sum is 0.
 template <class = void>
 Tensor istft(const Tensor& input, std::int64_t n_fft, const IstftOptions& o = {}, SourceLine at = here()) {
   if (input.dim() < 3 || input.dim() > 4 || input.size(-1, at) != 2 || !is_floating(input.dtype())) TT_THROW(Error(Text("tt::istft: of (frequencies, parts, 2) or (B, ...), not ") << name(input.dtype()) << ' ' << input.shape() << "." << at));

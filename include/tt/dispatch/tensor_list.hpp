@@ -1,4 +1,4 @@
-// Lists of Tensors: results, and arguments.
+// Lists of Tensors: as results (TensorList) and as arguments (TensorSpan).
 //   tt::TensorList parts = tt::split(x, 2);   tt::cat(parts, 1);   tt::cat({a, b}, 1);
 #pragma once
 #include <concepts>
@@ -13,7 +13,7 @@ namespace tt {
 
 using TensorList = std::vector<Tensor>;
 
-/// Tensors of a call, as the caller has them: in braces, in a vector, an array or a span.
+/// A list argument, as the caller has it: in braces, a vector, an array or a span.
 class TensorSpan : public std::span<const Tensor> {
  public:
   TensorSpan() = default;

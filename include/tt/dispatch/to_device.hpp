@@ -1,4 +1,4 @@
-// Elements from one device to another: copies that are asked for, never silent ones.
+// Copies between devices; only where asked for, never implicit.
 //   tt::Tensor y = x.to(tt::Device{tt::DeviceType::cuda, 0});   y.cpu();
 #pragma once
 #include "tt/core/copy_memory.hpp"
@@ -6,10 +6,10 @@
 
 namespace tt::detail {
 
-/// Between Tensors of one shape and dtype that lie dense; both on the host: a plain copy.
+/// Copies between contiguous Tensors of one shape and dtype; both on the host: a plain copy.
 TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_blocking);
 
-/// Without the tape: Tensor::to records what it does.
+/// Without the tape: Tensor::to records the copy.
 TT_INLINE Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at);
 
 #if TT_DEFINES(dispatch)

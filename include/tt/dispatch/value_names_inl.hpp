@@ -1,4 +1,4 @@
-// Names of functions that compute: forms of elementwise ops and reductions, order statistics, and elements by index. Schemas are PyTorch's. See register_function.
+// Registers by name elementwise and reduction functions, order statistics, and functions of elements by index, with PyTorch's schemas. See register_function.
 #pragma once
 #include "tt/dispatch/index_functions_inl.hpp"
 #include "tt/dispatch/reduction_functions_inl.hpp"
@@ -9,13 +9,13 @@ namespace detail {
 
 template <class = void>
 Tensor in_f64(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->to(DType::f64, at) : full({}, real_of(v, at), TensorOptions{.dtype = DType::f64}); }
-/// A bound of `x`, below which a negative number stands for 0 where nothing is less.
+/// A lower bound beside `x`; for u8 a negative scalar is replaced by 0, the least element.
 template <class = void>
 Tensor lower_bound(const TensorOperand& v, const Tensor& x) {
   const bool below = !v.tensor && x.dtype() == DType::u8 && v.integer < 0 && !is_floating(v.literal);
   return below ? TensorOperand(0).number(x.dtype()) : v.beside(x);
 }
-/// By a number the gradient is another one than by a Tensor, see clamp_min.
+/// The gradient for a scalar bound differs from that for a Tensor, see clamp_min.
 template <class = void>
 Tensor bounded_below(const Tensor& x, const TensorOperand& low, Line at) { return low.tensor ? clamp_min(x, *low.tensor, at) : call<ClampMin>(at, x, lower_bound(low, x)); }
 template <class = void>
@@ -66,7 +66,7 @@ void register_elementwise_names() {
   for (const char* name : {"bitwise_right_shift", "__rshift__"})
     register_function(name, "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& n, Line at) { return bitwise_right_shift(x, n, at); });
   register_function("float_power", "Scalar input, Scalar exponent", [](const TensorOperand& x, const TensorOperand& p, Line at) { return tt::pow(in_f64(x, at), in_f64(p, at), at); });
-  // less with the operands exchanged: numbers are compared as they are
+  // lt with the operands exchanged: scalars are compared as they are.
   for (const char* name : {"gt", "greater"})
     register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) {
       const TensorOperand both[] = {y, x};
@@ -165,7 +165,7 @@ void register_reduction_names() {
   register_function("histogramdd", "Tensor input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False",
                     [](const Tensor& x, const IntList& given, const std::vector<double>& r, const Tensor& w, bool d, Line at) {
                       IntList n = given;
-                      while (given.size() == 1 && x.dim() > 0 && n.size() < x.size(-1, at)) n.push_back(given[0]);  // one number for all
+                      while (given.size() == 1 && x.dim() > 0 && n.size() < x.size(-1, at)) n.push_back(given[0]);  // one number for all axes
                       return with_edges(histogramdd(x, n, r, w, d, at));
                     });
   register_function("histogramdd", "Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False", [](const Tensor& x, std::int64_t n, const std::vector<double>& r, const Tensor& w, bool d, Line at) {

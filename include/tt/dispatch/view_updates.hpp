@@ -1,5 +1,5 @@
-// In place: a Tensor becomes another view of its elements, or gets other memory. All handles of the Tensor see it; other Tensors on the same elements stay as they
-// are. The tape takes the view in the Tensor's place; a captured graph ends before it.
+// In-place view ops: a Tensor becomes another view of its elements, or gets other memory. All handles of the Tensor see it; other Tensors that share the
+// elements do not change. The tape records the view as the Tensor's new value; a captured graph ends before it.
 //   x.unsqueeze_(0);   x.t_();   buffer.resize_({2, n});
 #pragma once
 #include "tt/dispatch/inplace.hpp"
@@ -8,18 +8,18 @@
 namespace tt {
 namespace detail {
 
-/// `t` gets the storage, the sizes and the strides of `other`; with its history, if `taped`. With another storage it is no view of what it was one of, nor are its own views.
+/// Gives `t` the storage, sizes and strides of `other`, and its history if `taped`. With another storage, `t` leaves its base, and its own views leave `t`.
 TT_LAZY void replace_view(Tensor& t, Tensor other, bool taped);
 TT_LAZY Tensor& resize(Tensor& t, const IntList& size, SourceLine at);
 TT_LAZY Tensor& set(Tensor& t, const Tensor& source, SourceLine at);
 TT_LAZY Tensor& fill_diagonal(Tensor& t, const TensorOperand& value, bool wrap, SourceLine at);
-/// Throws where a change that the tape does not see would leave a graph with gradients of other sizes than the Tensor's.
+/// Throws where an untaped change would leave a graph whose gradients have other sizes than the Tensor.
 inline void need_no_graph(const Tensor& t, const char* op, SourceLine at) {
   if (tape_hooks().has_graph && t.requires_grad() && tape_hooks().has_graph(t))
     TT_THROW(Error(Text("tt::") << op << ": a graph for gradients knows the Tensor with its sizes. Do it on the tape, or use detach()?" << at));
 }
 
-/// `t` becomes view(t). A leaf that wants a gradient may not, but under NoGrad.
+/// `t` becomes view(t). Throws for a leaf that requires a gradient, unless under NoGrad.
 template <class F>
 Tensor& update_view(Tensor& t, const char* op, SourceLine at, const F& view) {
   outside_capture(t, op, at, [&] {

@@ -8,7 +8,7 @@ namespace detail {
 
 TT_LAZY_DEFINITION void replace_view(Tensor& t, Tensor other, bool taped) {
   TensorImpl &to = t.impl(), &from = other.impl();
-  advance_version(t);  // what the tape has kept of it has other sizes
+  advance_version(t);  // saved Tensors on the tape have the old sizes
   if (to.storage != from.storage) {
     if (from.storage) from.storage->retain();
     if (to.storage) to.storage->release();
@@ -22,7 +22,7 @@ TT_LAZY_DEFINITION void replace_view(Tensor& t, Tensor other, bool taped) {
   to.marks = 0;
   if (taped) tape_hooks().become(t, other);
 }
-/// More elements than there is memory for are copied to other memory, which Tensors on the old one do not share.
+/// If the storage is too small, elements are copied to a new one, which Tensors on the old storage do not share.
 TT_LAZY_DEFINITION Tensor& resize(Tensor& t, const IntList& size, SourceLine at) {
   return outside_capture(t, "resize_", at, [&]() -> Tensor& {
     if (t.impl().is_differentiated()) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
@@ -55,7 +55,7 @@ TT_LAZY_DEFINITION Tensor& set(Tensor& t, const Tensor& source, SourceLine at) {
   });
   return t;
 }
-/// In captured functions a choice by places, which fuses; else only the diagonal is written.
+/// While capturing, a matrix becomes a `where` over indices, which fuses; else only the diagonal is written.
 TT_LAZY_DEFINITION Tensor& fill_diagonal(Tensor& t, const TensorOperand& operand, bool wrap, SourceLine at) {
   const Tensor value = operand.tensor ? *operand.tensor : operand.number(t.dtype());
   const int rank = t.dim();
@@ -96,7 +96,7 @@ void register_view_updates() {
     if (x.numel(at) != 1) TT_THROW(Error(Text("tt::item: one element is asked for: shape is ") << x.shape(at) << "." << at));
     return x.detach().reshape({}, at).clone(at);
   });
-  static constexpr auto moved = [](const Tensor& x, Device device, DType dtype, bool non_blocking, bool copy, SourceLine at) {  // as Tensor::to, which the library has no code of
+  static constexpr auto moved = [](const Tensor& x, Device device, DType dtype, bool non_blocking, bool copy, SourceLine at) {  // as Tensor::to, not compiled into the library
     const Tensor r = x.to(dtype, at).to(device, non_blocking, at);
     return copy && r.is_same(x) ? r.clone(at) : r;
   };

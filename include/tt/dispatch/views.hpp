@@ -6,18 +6,18 @@
 namespace tt {
 namespace detail {
 
-/// A Tensor over the storage of `t`, from element `data` on.
+/// A Tensor over the storage of `t`, whose first element is at `data`.
 /// `alias`: it shares elements, but no history.
 TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data, bool alias = false);
 
-/// The lowest and the highest element of a Tensor that has some, counted from its first one.
+/// Offsets of the lowest and the highest element from the first one, of a Tensor that is not empty.
 struct Reach {
   std::int64_t low = 0, high = 0;
 };
-/// Are several elements one in memory, as of an expanded Tensor?
+/// Do several elements share memory, as in an expanded Tensor?
 inline bool has_repeats(const TensorImpl& t) {
   if (t.contiguous) return false;
-  std::int64_t reach = 0;  // of the axes with smaller strides: each axis must step over it
+  std::int64_t reach = 0;  // of axes with smaller strides: the next axis must step beyond it
   unsigned left = 0;
   for (int k = 0; k < t.shape.rank; ++k) left |= t.shape.code[k] > 1 ? 1u << k : 0;
   while (left) {
@@ -36,7 +36,7 @@ inline Reach reach_of(const TensorImpl& t) {
   return r;
 }
 
-/// Strides under which the elements of `t`, in row-major order, have another shape; false if there are none.
+/// The strides that show the elements of `t`, in row-major order, in another shape; false if there are none.
 TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64_t* strides);
 
 inline Shape shape_attribute(const Attributes& a) { return shape_of(a.list(0)); }
@@ -82,7 +82,7 @@ inline Operator& expand_operator() {
                                     [](Call& c) { c.result[0] = c[0].expand(c.attrs().list(0), c.at); });
   return op;
 }
-/// Offset, and two axes, from 0 on.
+/// [offset, first axis, second axis]; axes not negative.
 inline Operator& diagonal_operator() {
   static Operator& op = define_view("_diagonal", "int[] where", &record_diagonal, &diagonal_kernel);
   return op;
@@ -95,7 +95,7 @@ inline Operator& detach_operator() {
   static Operator& op = define_view("detach", "", &record_detach, &detach_kernel, nullptr, true);
   return op;
 }
-/// The same bytes as elements of another dtype. A graph has those of 32 and 64 bits (bitcast), and ends before others.
+/// The same bytes as elements of another dtype. Graphs have this for 32 and 64 bits (bitcast), and end before other sizes.
 inline Operator& view_as_operator() {
   static Operator& op = define_view("_view_as", "dtype dtype", &record_view_as, &view_as_kernel, &view_as_front, true);
   return op;
@@ -107,7 +107,7 @@ inline Operator& view_bytes_operator() {
 TT_INLINE Tensor viewed_as(const Tensor& x, DType dtype, SourceLine at);
 
 TT_INLINE int axis_of(const Tensor& t, int axis, const char* op, SourceLine at, int rank);
-/// Throws Error when there is no room for a further axis.
+/// Throws Error at the maximum rank.
 TT_INLINE void need_room_for_axis(const Tensor& t, const char* op, SourceLine at);
 inline Tensor call_list(const Operator& op, const Tensor& t, const IntList& list, SourceLine at) {
   Attributes a;

@@ -32,7 +32,7 @@ TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64
     }
     return true;
   }
-  // from the right, each run of axes that lie one behind the other is divided anew
+  // From the right: each run of axes whose elements are evenly spaced is divided into the new axes.
   int j = to.rank - 1;
   std::int64_t run = 1, divided = 1, step = t.stride[t.shape.rank - 1];
   for (int i = t.shape.rank - 1; i >= 0; --i) {
@@ -62,7 +62,7 @@ TT_INLINE void reshape_kernel(Call& c, void*) {
     return;
   }
   const ExcludeKeys below(DispatchKey::autograd);
-  c.result[0] = call_unary(copy_operator(), c[0], no_attributes, c.at);  // memory of its own: no view
+  c.result[0] = call_unary(copy_operator(), c[0], no_attributes, c.at);  // materialised: no view
   c.result[0].impl().set_dense(to);
 }
 
@@ -100,7 +100,7 @@ TT_INLINE void expand_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], to, strides, t.data);
 }
 
-/// How many elements a diagonal has, and where it begins.
+/// The number of a diagonal's elements, and its first element.
 struct DiagonalPlace {
   std::int64_t down, right, count;
   DiagonalPlace(std::int64_t offset, std::int64_t rows, std::int64_t columns) : down(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0) {
@@ -131,7 +131,7 @@ TT_INLINE void record_diagonal(Graph& g, const Operator&, std::span<const int> i
   int x = g.permute(in[0], order);
   x = g.slice(x, n, d.count > 0 ? d.down : 0, d.count, 1);
   x = g.slice(x, n + 1, d.count > 0 ? d.right : 0, d.count, 1);
-  line.push_back(d.count * d.count);  // of a square matrix each element of the diagonal is one further on in its row
+  line.push_back(d.count * d.count);  // in a square matrix, elements of the diagonal are count + 1 apart
   out[0] = g.slice(g.reshape(x, line), n, 0, d.count, d.count + 1);
 }
 TT_INLINE void diagonal_kernel(Call& c, void*) {
@@ -165,7 +165,7 @@ TT_INLINE void slice_kernel(Call& c, void*) {
   shape.set(axis, a[2]);
   std::int64_t strides[max_rank];
   for (int k = 0; k < shape.rank; ++k) strides[k] = t.stride[k] * (k == axis ? a[3] : 1);
-  std::byte* const begin = t.data ? t.data + a[1] * t.stride[axis] * size_of(t.dtype) : nullptr;  // none: no elements, or Meta
+  std::byte* const begin = t.data ? t.data + a[1] * t.stride[axis] * size_of(t.dtype) : nullptr;  // null: no elements, or Meta
   c.result[0] = make_view(c[0], shape, strides, begin);
 }
 
@@ -179,7 +179,7 @@ TT_INLINE void detach_kernel(Call& c, void*) {
 TT_INLINE void record_view_as(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.elementwise(Op::bitcast, {g.detach(in[0])}, 0, static_cast<DType>(a.value[0]));
 }
-/// Why the bytes of a Tensor cannot be seen as elements of a dtype; null: they can.
+/// Why the bytes of a Tensor cannot be viewed as elements of a dtype; null if they can.
 inline const char* view_as_fault(const TensorImpl& t, DType dtype) {
   const std::int64_t from = size_of(t.dtype), to = size_of(dtype);
   if (dtype == DType::boolean && t.dtype != DType::boolean) return "bytes are no booleans. Compare with 0?";
@@ -200,7 +200,7 @@ inline void need_view_as(const Tensor& x, DType dtype, SourceLine at) {
 TT_INLINE void view_as_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
   const DType dtype = static_cast<DType>(c.attrs().value[0]);
-  need_view_as(c[0], dtype, c.at);  // again: where an element begins is not known of a recorded Tensor
+  need_view_as(c[0], dtype, c.at);  // again: the alignment of a recorded Tensor is unknown
   const std::int64_t from = size_of(t.dtype), to = size_of(dtype);
   Shape shape = t.shape;
   std::int64_t strides[max_rank];
@@ -248,8 +248,8 @@ TT_INLINE void need_room_for_axis(const Tensor& t, const char* op, SourceLine at
 }  // namespace detail
 
 namespace detail {
-/// Numbers that stand where the last axes have sizes that are such numbers in this call are taken for these: x of (n, 6) as
-/// {-1, 2, 6}. How many they are; the first axis is the open size's.
+/// For reshape in a capture: constants in `to` that equal the sizes of the last axes of x are replaced by these sizes: x of (n, 6) as {-1, 2, 6}. Returns their
+/// number; stops before the first axis of x and at the -1.
 inline int name_last_sizes(const Tensor& x, IntList& to, int open, SourceLine at) {
   for (int k = 0;; ++k) {
     const int place = to.size() - 1 - k, axis = x.dim() - 1 - k;
@@ -266,7 +266,7 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
   std::int64_t known = 1;
   int open = -1;
   for (int k = 0; k < to.size(); ++k) {
-    const std::int64_t n = to.hint(k) < 0 ? std::int64_t{to[k]} : to.hint(k);  // -1 is no size, so it is looked at
+    const std::int64_t n = to.hint(k) < 0 ? std::int64_t{to[k]} : to.hint(k);  // -1 is no size, so it is read
     if (n < -1) TT_THROW(Error(Text("tt::reshape: a size is negative: ") << n << "." << at));
     if (n == -1 && open >= 0) TT_THROW(Error(Text("tt::reshape: more than one size is -1.") << at));
     if (n == -1) open = k;
@@ -314,7 +314,7 @@ TT_INLINE Tensor Tensor::permute(const IntList& axes, SourceLine at) const {
 }
 
 TT_INLINE Tensor Tensor::transpose(int axis0, int axis1, SourceLine at) const {
-  const int rank = dim() ? dim() : 1;  // of a scalar axis 0 is there to be named
+  const int rank = dim() ? dim() : 1;  // axis 0 of a scalar may be named
   const int a = detail::axis_of(*this, axis0, "transpose", at, rank), b = detail::axis_of(*this, axis1, "transpose", at, rank);
   if (dim() == 0) return *this;
   IntList order;
@@ -341,7 +341,7 @@ TT_INLINE Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
 
 namespace detail {
 
-/// As many elements as there are; negative: counted from the end. N: Size, of which comparisons are guarded, or a number.
+/// Pushes start and length, clamped to the axis; negative bounds count from the end. N: Size, whose comparisons are guarded, or an integer.
 template <class N>
 void push_slice(Attributes& a, int axis, N start, N end, std::int64_t step, const N& n, bool to_the_end) {
   const auto clamp = [&n](N i) {
@@ -357,7 +357,7 @@ void push_slice(Attributes& a, int axis, N start, N end, std::int64_t step, cons
   a.push(axis);
   a.push(start);
   a.push(length);
-  constexpr std::int64_t most_step = (1 << 20) - 1;  // that a graph holds in few bits
+  constexpr std::int64_t most_step = (1 << 20) - 1;  // the largest step that a graph can hold
   a.push(step < most_step || length > 1 ? step : most_step);
 }
 

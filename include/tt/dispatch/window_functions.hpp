@@ -1,4 +1,4 @@
-// Windows of signals, as torch.signal.windows has them: vectors that are made of numbers alone.
+// Window functions of torch.signal.windows: vectors computed from scalars alone.
 //   tt::windows::hann(400)   tt::windows::kaiser(256, 14, false)
 #pragma once
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace tt {
 
-/// M values of a window, symmetric, or (sym false) a period without its last one, as for a spectrum. Floating dtypes.
+/// M values of a window: symmetric, or (sym false) periodic, for spectra. Floating dtypes.
 namespace windows {
 
 TT_LAZY Tensor bartlett(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
 TT_LAZY Tensor blackman(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
 TT_LAZY Tensor cosine(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-/// exp(-|k - center| / tau); center {}: the middle, which symmetric ones have.
+/// exp(-|k - center| / tau); center {}: the middle, required if symmetric.
 TT_LAZY Tensor exponential(std::int64_t m, Optional<double> center = {}, double tau = 1, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
 TT_LAZY Tensor gaussian(std::int64_t m, double std = 1, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
 /// a[0] - a[1] cos(x) + a[2] cos(2 x) - ..., x from 0 to 2 pi.

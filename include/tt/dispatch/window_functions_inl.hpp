@@ -9,7 +9,7 @@
 namespace tt {
 namespace detail {
 
-/// f(k) for m values.
+/// A vector of f(k), k from 0 to m - 1.
 template <class F>
 Tensor window_of(const char* op, std::int64_t m, const TensorOptions& o, SourceLine at, const F& f) {
   if (m < 0) TT_THROW(Error(Text("tt::windows::") << op << ": " << m << " values." << at));
@@ -21,9 +21,9 @@ Tensor window_of(const char* op, std::int64_t m, const TensorOptions& o, SourceL
   if (const Device to = o.device; to.type != DeviceType::cpu) t = t.to(to);
   return with_options(t, o);
 }
-/// The steps of a period: a symmetric window ends where it began.
+/// The number of steps in a period; a symmetric window ends where it began.
 inline double steps_of(std::int64_t m, bool sym) { return static_cast<double>(m) - (sym || m <= 1 ? 1 : 0); }
-/// Throws Error where a number of a window is not above 0.
+/// Throws Error unless a parameter of a window is positive.
 template <class = void>
 void need_positive(const char* op, const char* what, double v, SourceLine at) {
   if (!(v > 0)) TT_THROW(Error(Text("tt::windows::") << op << ": " << what << " is not above 0." << at));

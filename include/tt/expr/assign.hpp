@@ -1,4 +1,5 @@
-// Assigning expressions to Arrays and views: the definitions of what core/array.hpp and core/array_view.hpp declare.
+// Assigning expressions to Arrays and views: the definitions of members that core/array.hpp and core/array_view.hpp declare.
+//   y = a * b + c;        // into y's memory if the extents fit and no operand is overwritten too early, else into new memory
 #pragma once
 #include "tt/expr/expression.hpp"
 
@@ -6,7 +7,7 @@ namespace tt {
 
 namespace detail {
 
-/// An Array of type R may become one of type A.
+/// Can an Array or view of type A be assigned an Array of type R? A static_assert says why not.
 template <class A, class R>
 constexpr bool types_fit() {
   constexpr bool same_type = std::is_same_v<typename A::value_type, typename R::value_type>;
@@ -17,7 +18,7 @@ constexpr bool types_fit() {
                 "tt: what is assigned has another shape than the Array");
   return same_type && same_shape;
 }
-/// So may the result of an expression of type X.
+/// Can it be assigned the result of an expression of type X?
 template <class A, class X>
 constexpr bool is_assignable() {
   if constexpr (types_fit<A, typename X::Result>()) return no_mistake<Compiled<Program<ExpressionModel<X, A::is_padded>>>>();
@@ -32,7 +33,7 @@ constexpr bool is_assignable() {
   }
   assigned_shape_differs(from, to);
 }
-/// Extents must be those given, but where they are dyn.
+/// Throws unless extents are those needed; dyn stands for any.
 TT_ALWAYS_INLINE void check_extents(const std::int64_t* needed, const std::int64_t* given, int rank) {
   for (int k = 0; k < rank; ++k)
     if (needed[k] != dyn && needed[k] != given[k]) [[unlikely]] extents_differ(needed, given, rank);
@@ -43,7 +44,7 @@ void check_extents(const std::int64_t* given) {
   check_extents(Extents::value, given, Extents::rank);
 }
 
-/// The result of a program with run-time extents.
+/// Evaluates a program with run-time extents into `to`: in place if it fits and nothing clashes, else by way of a new Array.
 template <class A>
 TT_NOINLINE void evaluate_into(A& to, const DynamicProgram& p, void** external, const std::int64_t* extent,
                                bool clashes) {
@@ -115,7 +116,7 @@ Array<T, E...>& Array<T, E...>::operator=(const X& x) {
       detail::evaluate_into(*this, Evaluation::program(), e.list.external, e.list.extent, e.list.clashes);
     } else if constexpr (is_inline && Evaluation::reads_first) {
       e.run(data());
-    } else if constexpr (is_inline) {  // one call, which may become part of this function
+    } else if constexpr (is_inline) {  // one call, which the compiler may inline into this function
       Array result(Uninitialized{});
       e.run(e.list.clashes ? result.data() : data());
       if (e.list.clashes) *this = result;

@@ -1,5 +1,5 @@
-// Fused functions on a device, in .cu files: the same text as tt::fuse, whose kernels nvcc compiles with
-// the program. Arrays on the device are values: a copy copies, on the device.
+// Fused functions on a device, in .cu files: the same source text as tt::fuse, whose kernels nvcc compiles with the program. Arrays on the device are values:
+// a copy copies, on the device.
 //   tt::cuda::Array<float, 64, 10> w = tt::cuda::to_device(w_on_host);
 //   auto step = tt::cuda::fuse([](auto& w, auto x) { w -= 0.1f * x; return tt::sum(w * w); });
 //   tt::Array<float> loss = step(w, x).to_host();
@@ -10,8 +10,8 @@
 
 namespace tt::cuda {
 
-/// An Array whose elements are in the memory of a device: dense, row-major, as large as the program
-/// says or, for tt::dyn, as large as what it was made from.
+/// An Array whose elements are in the memory of a device: contiguous, row-major. Extents are those of the type or, for tt::dyn, those of the Array it was made
+/// from.
 template <Element T, std::int64_t... E>
 class Array {
  public:
@@ -22,16 +22,16 @@ class Array {
   static constexpr DType dtype = dtype_of<T>;
   static constexpr bool is_static = Host::is_static;
 
-  /// Zeros on the current device. Extents are static.
+  /// Zeros on device 0; for static extents only.
   Array() requires(is_static) : Array(Host()) {}
-  /// A copy of the elements; waits for nothing but the host's memory.
+  /// Copies the elements to the device; waits until the host's memory has been read, not for the device.
   explicit Array(const Host& host) {
     std::int64_t shape[rank > 0 ? rank : 1] = {};
     for (int k = 0; k < rank; ++k) shape[k] = host.extent(k);
     allocate(shape);
     if (size_ > 0) device_->check(device_->driver().to_device(memory_, host.data(), bytes(), device_->stream()), "cuMemcpyHtoD");
   }
-  /// Elements that are not written yet.
+  /// Elements are not initialised.
   Array(Uninitialized, const std::int64_t* shape) { allocate(shape); }
   Array(const Array& o) {
     allocate(o.shape_);
@@ -65,7 +65,7 @@ class Array {
     }
     return host;
   }
-  /// For kernels; a pointer of the device.
+  /// A device pointer, for kernels.
   T* data() { return reinterpret_cast<T*>(memory_); }
   const T* data() const { return reinterpret_cast<const T*>(memory_); }
   std::int64_t size() const { return size_; }
@@ -90,7 +90,7 @@ Array<T, E...> to_device(const tt::Array<T, E...>& a) {
   return Array<T, E...>(a);
 }
 
-/// Kind of parameter structs: members are Arrays on a device.
+/// Kind of parameter structs whose members are Arrays on a device.
 struct arrays {
   template <class T, std::int64_t... E>
   using type = Array<T, E...>;
@@ -120,7 +120,7 @@ namespace tt::detail {
 template <class T, std::int64_t... E>
 struct Argument<cuda::Array<T, E...>> : Argument<Array<T, E...>> {};
 
-/// The result of a function on a device.
+/// Makes the result of a function on a device.
 template <class P, int First, class R>
 struct DeviceResult;
 template <class P, int First>
@@ -152,7 +152,7 @@ struct DeviceResult<P, First, std::tuple<R...>> {
 template <class P, int First, class A, class B>
 struct DeviceResult<P, First, std::pair<A, B>> : DeviceResult<P, First, std::tuple<A, B>> {};
 
-/// Device addresses of a call's arguments and results; numbers are brought over.
+/// Device addresses of a call's arguments and results; scalars are copied to the device.
 template <int Externals, int Numbers>
 struct DeviceBindings {
   void* external[Externals > 0 ? Externals : 1];
@@ -191,7 +191,7 @@ struct DeviceCopies {
   static void release(void* p, std::size_t bytes) { cuda::Device::get(0).free(reinterpret_cast<std::uintptr_t>(p), bytes); }
 };
 
-/// A model whose plan is for a device: its threads read what is transposed as it lies.
+/// A model whose plan is for a device: threads read transposed operands with strides, without a materialised copy.
 template <class Model>
 struct DeviceModel : Model {
   static constexpr Transposed transposed = Transposed::as_it_lies;
@@ -207,8 +207,8 @@ struct Fused {
   using ProgramFor =
       tt::detail::DeviceModel<tt::detail::Program<tt::detail::FunctionModel<F, tt::detail::Argument<std::remove_cvref_t<A>>...>>>;
 
-  /// Arguments are Arrays on the device, numbers, and parameter structs of kind cuda::arrays. Returns at
-  /// once; the results are there when the device has come so far.
+  /// Arguments are Arrays on the device, numbers, and parameter structs of kind cuda::arrays. Returns at once; the results are complete when the device's
+  /// stream has come so far.
   template <class... A>
   auto operator()(A&&... a) const {
     using P = ProgramFor<A...>;

@@ -1,4 +1,4 @@
-// Looking into a fused function: how many kernels, which, and what did not fuse and why.
+// Inspection of a fused function: the number of kernels, their ops, and the reason why each kernel begins.
 //   static_assert(tt::kernels<tt::Array<float, 64, 128>, tt::Array<float, 128>>(f) == 1);
 //   std::cout << tt::explain<decltype(w), decltype(x)>(step);
 #pragma once
@@ -19,7 +19,7 @@ struct function_of<Fused<F, Isa>> {
 template <class F, class... A>
 using program_for = typename Fused<typename function_of<F>::type>::template ProgramFor<A&...>;
 
-/// Why kernel `k` does not go on from where the one before it ended.
+/// The reason why kernel `k` does not continue the kernel before it.
 constexpr const char* reason(const Kernel& k, bool transposes, bool first) {
   switch (k.kind) {
     case KernelKind::matmul: return "a matrix product begins a kernel; what follows it fuses in";
@@ -74,7 +74,7 @@ constexpr int kernels(F) {
   using H = Compiled<detail::program_for<F, A...>>;
   return detail::no_mistake<H>() ? H::plan.kernels.size() : -1;
 }
-/// The bytes of scratch memory that a call needs; -1 if run-time extents decide. A constant.
+/// The bytes of scratch memory of a call; -1 if they depend on run-time extents. A constant.
 template <class... A, class F>
 constexpr std::int64_t arena_bytes(F) {
   using H = Compiled<detail::program_for<F, A...>>;
@@ -85,7 +85,7 @@ template <class... A, class F>
 constexpr Graph graph(F) {
   return detail::program_for<F, A...>::record();
 }
-/// What fused and what did not: one line a kernel with its ops, and why it begins.
+/// A line per kernel with its ops, and the reason why it begins.
 template <class... A, class F>
 Text explain(F) {
   using H = Compiled<detail::program_for<F, A...>>;
@@ -103,7 +103,7 @@ Text explain(const Expression<Fn, Operands...>& x) {
 }
 
 inline namespace TT_ISA {
-/// How this file is built.
+/// How this file is built: library version, instruction set, multiply-add.
 inline Text config() {
   Text t;
   t << "tt " << version << ", SIMD: " << backend::isa_name << " (" << backend::lanes

@@ -1,8 +1,7 @@
-// Expressions: what operators on Arrays return. An expression refers to named operands, owns
-// temporaries, and is evaluated on assignment or by `eval`; then the whole tree becomes one graph,
-// fused like any other. A stored expression reads its operands anew each time.
+// Expressions: the results of operators on Arrays. An expression refers to named operands, owns temporaries, and is evaluated on assignment or by `eval`; then
+// the whole tree becomes one graph, fused like any other. A stored expression reads its operands anew each time.
 //   tt::Array<float, 64> y = tt::tanh(a * b + c);
-// The same operand written twice is read twice; inside tt::fuse nothing is computed twice.
+// An operand written twice is read twice; inside tt::fuse nothing is computed twice.
 #pragma once
 #include "tt/expr/leaves.hpp"
 #include "tt/expr/program.hpp"
@@ -51,7 +50,7 @@ constexpr Sym record_on(const Sym* s, std::index_sequence<K...>) {
   return Fn::record(s[K]...);
 }
 
-/// What an operand is to inference: expressions of one dtype and shape are one operand.
+/// The type of an operand for inference: operands of one dtype and shape share it, so inference is instantiated once.
 template <DType D, class E>
 struct Typed {
   static constexpr DType dtype = D;
@@ -103,7 +102,7 @@ struct Expression {
   Result eval() const {
     return Result(*this);
   }
-  /// Without axes, a number, as such an Array is: std::exp(r + 1.0). Of the value's own type, so that one overload fits.
+  /// Without axes it converts to a number, as such an Array does: std::exp(r + 1.0). To the value's own type only, so that one overload fits.
   template <class T, class Isa = IsaTag>
     requires(std::same_as<T, typename Result::value_type> && Result::rank == 0)
   operator T() const {
@@ -115,7 +114,7 @@ struct Expression {
     static_assert(std::is_void_v<X>, "tt: an expression has no elements to write to. For a slice of an Array: a = tt::slice_scatter<Axis, Start>(a, x)?");
   }
 };
-/// What it is evaluated to, as that prints.
+/// Prints the evaluated Array.
 template <CharStream Stream, class Fn, class... Ops>
   requires(Expression<Fn, Ops...>::Result::rank > 0)
 Stream& operator<<(Stream& stream, const Expression<Fn, Ops...>& e) {
@@ -154,7 +153,7 @@ struct OperandRecorder<Expression<Fn, Ops...>> {
   }
 };
 
-/// Elementwise throughout, so that element i of the result needs only element i of whole operands.
+/// Is every op elementwise, so that element i of the result needs only element i of operands of its shape?
 template <class L>
 inline constexpr bool is_elementwise_tree = true;
 template <class Fn, class... Ops>
@@ -172,32 +171,32 @@ template <class L>
 inline constexpr int tree_leaves = 1;
 template <class Fn, class... Ops>
 inline constexpr int tree_leaves<Expression<Fn, Ops...>> = (0 + ... + tree_leaves<Ops>);
-/// Extents of its leaves that are known at run time only.
+/// The number of its leaves' extents that are known at run time only.
 template <class L>
 inline constexpr int dynamic_extents = L::Extents::dynamic_count;
 template <class Fn, class... Ops>
 inline constexpr int dynamic_extents<Expression<Fn, Ops...>> = (0 + ... + dynamic_extents<Ops>);
 
-/// Memory of a destination.
+/// The memory of a destination.
 struct KeptMemory {
   const void* begin = nullptr;
   std::int64_t bytes = 0;
 
-  /// Is some of it read there? Exactly this memory may be, element by element.
+  /// Does a leaf's memory overlap it? `element_by_element`: exactly the same memory is allowed.
   bool is_read(const void* data, std::int64_t size, bool element_by_element) const {
     const auto* kept = static_cast<const std::byte*>(begin);
     const auto* from = static_cast<const std::byte*>(data);
     return from < kept + bytes && kept < from + size && !(element_by_element && from == kept && size == bytes);
   }
 };
-/// The leaves of an expression as one evaluation finds them, in the order in which they are recorded. OfViews: views are among the leaves and the
-/// destination; their memory may overlap anyhow. Arrays own theirs: one that shares it with the destination is the destination.
+/// The leaves of an expression in one evaluation, in the order in which they are recorded. OfViews: the destination or a leaf is a view, so memory may overlap
+/// partly. Arrays own their memory: a leaf that shares memory with the destination is the destination.
 template <int Leaves, int Dynamic, bool Elementwise, bool OfViews>
 struct LeafList {
   void* external[Leaves + 1];  // the last is the destination
   std::int64_t extent[Dynamic > 0 ? Dynamic : 1];
   int count = 0, dynamic = 0;
-  KeptMemory kept;  // elements that the result may not overwrite
+  KeptMemory kept;  // the destination's memory, unless leaves are read before it is written
   bool clashes = false;
 
   template <class A>
@@ -241,8 +240,7 @@ TT_ALWAYS_INLINE void collect(const Expression<Fn, Ops...>& x, List& list) {
 inline void extents_of(const Shape& shape, const SymbolValues& symbols, std::int64_t* extent) {
   for (int k = 0; k < shape.rank; ++k) extent[k] = shape[k].value(symbols);
 }
-/// What evaluating an expression with run-time extents takes: a constant, so that the work around its kernels
-/// is one function for every type of destination.
+/// The constants for evaluating an expression with run-time extents, so that the work around its kernels is one function for every type of destination.
 struct DynamicProgram {
   void (*run)(void* const* external, const SymbolValues& symbols);
   const SymbolRules& rules;
@@ -255,7 +253,7 @@ struct DynamicProgram {
   }
 };
 
-/// An expression of type X evaluated into an Array A.
+/// Evaluates an expression of type X into an Array A.
 template <class X, class A, class Isa>
 struct Evaluation {
   using P = Program<ExpressionModel<X, A::is_padded>>;
@@ -291,7 +289,7 @@ struct dtypes_agree { static constexpr bool value = false; };
 template <class To, class From>
 struct shapes_agree { static constexpr bool value = false; };
 
-/// Equal extents, as far as both are known at compile time.
+/// Are extents equal, as far as both are known at compile time?
 template <class A, class B>
 constexpr bool extents_may_agree() {
   if (A::rank != B::rank) return false;
@@ -330,7 +328,7 @@ inline constexpr DType dtype_of_operand = [] {
   if constexpr (Value<A>) return std::remove_cvref_t<A>::dtype;
   else return dtype_of<std::remove_cvref_t<A>>;
 }();
-/// The dtype that numbers take beside these operands.
+/// The promoted dtype of the operands that are no numbers; numbers take a dtype beside it.
 template <class... A>
 constexpr DType common_dtype() {
   DType d = DType::boolean;
@@ -394,7 +392,7 @@ struct CastFn {
   }
 };
 template <class First, class... Rest>
-constexpr auto first(const First& f, const Rest&...) {  // what a mistaken operator returns
+constexpr auto first(const First& f, const Rest&...) {  // the value of a mistaken operator
   return f;
 }
 template <class Fn>

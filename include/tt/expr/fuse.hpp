@@ -1,15 +1,14 @@
-// fuse: a function compiled at compile time. It is run once on symbols inside the compiler; the
-// graph is differentiated where asked, scheduled into few kernels, and becomes SIMD code.
+// fuse: a function compiled at compile time. It is run once on symbols inside the compiler; the graph is differentiated where asked, scheduled into few
+// kernels, and becomes SIMD code.
 //   auto step = tt::fuse([](auto& w, auto x, auto y) {
 //     auto [loss, d] = tt::value_and_grad(model_loss)(w, x, y);
 //     w -= 0.1 * d;
 //     return loss;
 //   });
 //   tt::Array<float> loss = step(w, x, y);
-// A parameter taken as `auto&` and assigned is updated in place. Arguments are Arrays and views of them, expressions,
-// numbers (which widen nothing beside Arrays) and parameter structs of Arrays; results are
-// nothing, one value, a tuple of them, or a parameter struct.
-// Thread-safe: a fused function holds no state; each thread has its own arena.
+// A parameter taken as `auto&` and assigned is updated in place. Arguments are Arrays and views of them, expressions, numbers (which widen nothing beside
+// Arrays) and parameter structs of Arrays; results are nothing, one value, a tuple of values, or a parameter struct. Thread-safe: a fused function holds no
+// state; each thread has its own arena.
 #pragma once
 #include <tuple>
 
@@ -67,7 +66,7 @@ struct Argument<S> {
 
 // ---- recording
 
-/// Symbols of a result become outputs, in order.
+/// Makes the symbols of a result the graph's outputs, in order.
 template <class R>
 constexpr void add_outputs(Graph& g, const R& r) {
   const auto add = [&](const Sym& s, bool if_unknown) {
@@ -76,7 +75,7 @@ constexpr void add_outputs(Graph& g, const R& r) {
   };
   if constexpr (std::is_same_v<R, Sym>) add(r, true);
   else if constexpr (ParameterStruct<R>)
-    for_each_member([&](const Sym& s) { add(s, false); }, r);  // what is declared may be stored in place
+    for_each_member([&](const Sym& s) { add(s, false); }, r);  // a member is an Array of a declared type, perhaps stored inline
   else std::apply([&](const auto&... x) { (add_outputs(g, x), ...); }, r);
 }
 
@@ -98,7 +97,7 @@ struct FunctionModel {
     std::apply([&](const auto&... a) { (collect_leaves(a, ids), ...); }, args);
     return ids;
   }
-  /// A parameter that was assigned: its new value is written into its memory.
+  /// A parameter that was assigned: its new value becomes an output written into the parameter's memory.
   static constexpr void update(Graph& g, int was, int is) {
     const Shape old = g[was].shape, given = g[is].shape;
     const auto otherwise = [&] { return Failure{.mistake = Mistake::parameter_changes_shape, .op = "fuse", .a = old, .b = given}; };
@@ -123,7 +122,7 @@ constexpr int sum_before(std::size_t k) {
   return n;
 }
 
-/// Makes the Arrays of a result; outputs are counted from First.
+/// Makes the Arrays of a result; First: the number of its first output.
 template <class P, int First, class R>
 struct ResultMaker;
 template <class P, int First>
@@ -180,7 +179,7 @@ struct ResultMaker<P, First, std::pair<A, B>> : ResultMaker<P, First, std::tuple
 
 // ---- the call
 
-/// Addresses of everything a program reads and writes.
+/// Addresses of all memory that a program reads and writes, and the run-time extents.
 template <int Externals>
 struct Bindings {
   void* external[Externals > 0 ? Externals : 1];
@@ -219,7 +218,7 @@ template <class... L>
 constexpr int dynamic_count_of(ArrayList<L...>) {
   return (0 + ... + L::Extents::dynamic_count);
 }
-/// The extents of an argument that are known at run time only.
+/// The number of an argument's extents that are known at run time only.
 template <class A>
 constexpr int dynamic_count() {
   if constexpr (ParameterStruct<A>) return dynamic_count_of(leaf_list<A>{});
@@ -235,13 +234,13 @@ constexpr bool updates_input(int first, int count) {
   return false;
 }
 
-/// May what an argument refers to be written?
+/// May a program write into the memory of an argument of this type?
 template <class A>
 inline constexpr bool is_writable = std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>;
 template <class A>
   requires requires { typename std::remove_cvref_t<A>::element_type; }
 inline constexpr bool is_writable<A> = !std::is_const_v<typename std::remove_cvref_t<A>::element_type>;
-/// Are the arguments that the program updates variables?
+/// Are all arguments that the program updates writable?
 template <class P, class... A>
 constexpr bool updates_are_possible() {
   int first = 0;
@@ -262,7 +261,7 @@ struct HostCopies {
   }
   static void release(void* p, std::size_t) { free_bytes(p); }
 };
-/// An input that shares memory with one that is updated is read from a copy.
+/// Copies each input whose memory overlaps an updated input, so that the program reads it unchanged.
 template <class P, int N, class Copies = HostCopies>
 struct SeparatedInputs {
   void* copy[N > 0 ? N : 1] = {};
@@ -302,7 +301,7 @@ struct Fused {
   using ProgramFor =
       detail::Program<detail::FunctionModel<F, detail::Argument<std::remove_cvref_t<A>>...>>;
 
-  /// On Tensors `f` runs as it is written, op by op; inside of another function it is a part of that.
+  /// On Tensors `f` runs as it is written, op by op; inside another function it is recorded as a part of that function.
   template <class... A>
   constexpr decltype(auto) operator()(A&&... a) const {
     if constexpr (detail::at_run_time<A...> || (detail::is_symbolic<std::remove_cvref_t<A>> || ...)) return F{}(static_cast<A&&>(a)...);
@@ -310,7 +309,7 @@ struct Fused {
   }
 
  private:
-  /// Expressions are evaluated; everything else passes.
+  /// Evaluates expressions; other arguments pass unchanged.
   template <class A>
   static constexpr decltype(auto) settled(A&& a) {
     if constexpr (requires { typename std::remove_cvref_t<A>::tt_expression; }) return a.eval();

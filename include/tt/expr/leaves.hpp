@@ -1,5 +1,4 @@
-// What an expression holds at its leaves: an Array that is named (with TT_DEBUG it is watched whether that still lives), an owned temporary, a
-// view, or a number.
+// Operands at the leaves of an expression: a reference to a named Array (with TT_DEBUG its lifetime is checked), an owned temporary, a view, or a scalar.
 #pragma once
 #include "tt/core/array_view.hpp"
 
@@ -57,7 +56,7 @@ template <class T>
 struct ScalarLeaf {
   static constexpr DType dtype = dtype_of<T>;
   using Extents = extents<>;
-  compute_t<T> value;  ///< beside what is stored narrow a number is not rounded before it is computed with
+  compute_t<T> value;  ///< beside narrow values a scalar is not rounded to their dtype before use
 
   template <class A>
   explicit constexpr ScalarLeaf(A a) : value(static_cast<compute_t<T>>(a)) {}

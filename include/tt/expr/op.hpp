@@ -1,6 +1,5 @@
-// op: an elementwise op of your own from one captureless generic lambda, usable on every path and
-// differentiated from its body. Integers stay integers, as far as the body's own ops let them.
-// Define it at namespace scope: a local one counts as captured in other lambdas.
+// op: an elementwise op of your own from one captureless generic lambda, usable on every path and differentiated from its body. Integers stay integers if the
+// ops of the body keep them. Define it at namespace scope: a local op counts as captured in other lambdas.
 //   inline constexpr auto swish = tt::op([](auto x) { return x / (1 + exp(-x)); });
 #pragma once
 #include "tt/graph/sym.hpp"
@@ -8,21 +7,21 @@
 namespace tt {
 namespace detail {
 
-/// How many Syms F takes; of one that takes any number, one.
+/// The number of Syms that F takes; 1 if it takes any number of them.
 template <class F, class... S>
 constexpr int count_arguments() {
   if constexpr (requires(F f, Sym s, S... more) { f(s, more...); }) return 1 + sizeof...(S);
   else if constexpr (sizeof...(S) < 31) return count_arguments<F, Sym, S...>();
-  else return 1;  // takes no Syms at all: calling it says why
+  else return 1;  // takes no Syms: the error comes when it is called
 }
-/// Stands for a lambda that captures, so that nothing else is said of it.
+/// Replaces a lambda that captures, so that there is one error only.
 struct CapturingLambda {
   constexpr auto operator()(const auto& x, const auto&...) const { return x; }
 };
 
 template <class F>
 struct LambdaOp {
-  using tt_anonymous = void;  // many are called "op": not found by name
+  using tt_anonymous = void;  // many ops are called "op": not found by name
   static constexpr OpInfo info{.name = "op", .arity = count_arguments<F>()};
   template <class... A>
   static TT_ALWAYS_INLINE constexpr auto body(const A&... a) {
@@ -32,7 +31,7 @@ struct LambdaOp {
 
 }  // namespace detail
 
-/// An op from a lambda of one argument or more. Capturing is an error: pass what it needs.
+/// An op from a lambda of one argument or more. Capturing is an error: pass captured values as further arguments.
 template <class F>
 constexpr auto op(F) {
   constexpr bool captures_nothing = std::is_empty_v<F> && std::is_default_constructible_v<F>;

@@ -1,5 +1,5 @@
-// The operators of Arrays and their expressions: each makes an expression (expr/expression.hpp).
-// The check of shapes stands in the operator itself, so that its error is short.
+// The operators of Arrays and their expressions: each makes an expression (expr/expression.hpp). Each operator checks shapes itself, so that its error is
+// short.
 #pragma once
 #include "tt/expr/expression.hpp"
 
@@ -121,7 +121,7 @@ template <ArrayLike A>
 constexpr auto operator!(A&& a) {
   return ArrayFront::make<detail::PrimitiveFn<Op::logical_not>>(static_cast<A&&>(a));
 }
-// Of integers and bool; a % b is remainder(a, b).
+// For integers and bool; a % b is remainder(a, b).
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator&(A&& a, B&& b) {

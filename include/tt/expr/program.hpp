@@ -1,5 +1,5 @@
-// Programs: a function of Arrays recorded and planned at compile time, and the checks that turn a
-// mistake found there into one readable error. Shared by expressions and by `fuse`.
+// Programs: a function of Arrays (a Model) recorded and planned at compile time, and the checks that turn a mistake found there into one readable error.
+// Shared by expressions and by `fuse`.
 #pragma once
 #include "tt/backends/backend.hpp"
 #include "tt/core/array.hpp"
@@ -11,11 +11,11 @@ namespace detail {
 
 struct SymbolTable {
   Extent meaning[max_symbols] = {};
-  std::int64_t least[max_symbols] = {};  ///< what each symbol must be at least
+  std::int64_t least[max_symbols] = {};  ///< smallest extent allowed for each symbol
   constexpr SymbolTable() {
     for (int k = 0; k < max_symbols; ++k) meaning[k] = Extent::symbol(k);
   }
-  /// Makes what must be equal one: the smaller symbol, or a constant. Is anything new in that?
+  /// Merges extents that must be equal: into the smaller symbol, or a constant. Was anything merged?
   constexpr bool merge(Extent a, Extent b) {
     if (!is_symbol(a) || !is_symbol(b)) return false;
     a = resolve(a);
@@ -33,7 +33,7 @@ struct SymbolTable {
   static constexpr bool is_symbol(Extent e) {
     return e.is_constant() || e == Extent::symbol(index(e));
   }
-  /// Notes that a multiple of one symbol must be so long; false for what is a product of several.
+  /// Notes that a multiple of one symbol must be at least `length`; false for products of several symbols.
   constexpr bool need(Extent e, std::int64_t length) {
     const std::int64_t each = e.coefficient();
     const int k = index(Extent::product(1, e.exponents()));
@@ -54,10 +54,10 @@ struct SymbolTable {
 struct Recorder {
   Graph& graph;
   SymbolTable& table;
-  /// All inputs meet element by element: extents of one axis are one symbol at once, without a second recording.
+  /// All inputs are combined element by element: extents of one axis become one symbol at once, without a second recording.
   bool elementwise = false;
   int symbols = 0;
-  Extent of_axis[max_rank] = {};  ///< from the right; 1: none yet
+  Extent of_axis[max_rank] = {};  ///< from the right: the symbol of each axis; 1: none yet
 
   template <class T, std::int64_t... E>
   constexpr Sym input(bool padded = !stored_inline<T, E...>) {
@@ -86,8 +86,7 @@ template <class Model>
   requires Model::is_elementwise
 inline constexpr bool records_elementwise<Model> = true;
 
-/// Records Model::record(graph, recorder) until no two symbols are left that must be equal. A graph of more nodes than
-/// `room` is not finished.
+/// Records Model::record(graph, recorder) again until all symbols that must be equal are merged. A graph of more nodes than `room` is left incomplete.
 template <class Model>
 constexpr Graph record_program(SymbolTable& table, int room = TT_MAX_STATIC_NODES) {
   for (;;) {
@@ -97,16 +96,16 @@ constexpr Graph record_program(SymbolTable& table, int room = TT_MAX_STATIC_NODE
     Model::record(g, r);
     if (g.refused > 0 && room < TT_MAX_STATIC_NODES) return g;
     if (g.failure.mistake == Mistake::too_many_nodes) g.failure.number = g.size() + g.refused;
-    if (r.symbols > max_symbols) {  // whatever else seems wrong may come of that
+    if (r.symbols > max_symbols) {  // other mistakes may follow from that one
       g.failure = Failure{.mistake = Mistake::too_many_symbols, .op = "fuse", .number = r.symbols};
       return g;
     }
     if (g.outputs.size() > max_outputs)
       g.fail({.mistake = Mistake::too_many_outputs, .op = "fuse", .number = g.outputs.size()});
-    bool merged = false;  // a mistake may be gone when what must be equal is one symbol
+    bool merged = false;  // once equal extents are one symbol, a mistake may vanish
     for (const Graph::Assumed& e : g.assumed) merged = table.merge(e.a, e.b) || merged;
     if (merged) continue;
-    if (!g.assumed.empty())  // something that no call could check
+    if (!g.assumed.empty())  // a condition that no call could check
       g.fail({.mistake = Mistake::size_cannot_be_checked, .op = g.assumed[0].otherwise.op,
               .a = Shape{g.assumed[0].a}, .b = Shape{g.assumed[0].b}, .where = g.assumed[0].otherwise.where});
     for (const Graph::Needed& n : g.needed)
@@ -123,7 +122,7 @@ struct OutputInfo {
   int donated = -1;
 };
 
-/// What callers of a program must know, but for its plan.
+/// Facts about a program, besides its plan, for its callers.
 template <int Outputs>
 struct ProgramInterface {
   SymbolTable symbols;
@@ -140,7 +139,7 @@ struct ProgramInterface {
   }
 };
 
-/// A model's plan and what its callers must know, both of one recording.
+/// A model's plan and its interface for callers, both from one recording.
 template <class Model>
 struct Program {
   template <int Outputs>
@@ -150,7 +149,7 @@ struct Program {
     SymbolTable table;
     return record_program<Model>(table);
   }
-  /// Recorded once, every run-time extent a symbol of its own: what is taken for granted of them, and where.
+  /// Recorded once, every run-time extent a symbol of its own: the assumptions about extents, with their source lines.
   static constexpr Graph record_conditions() {
     SymbolTable table;
     Graph g;
@@ -187,10 +186,10 @@ template <class Info>
 using array_of = typename array_of_t<
     Info, std::make_index_sequence<static_cast<std::size_t>(Info::value.shape.rank)>>::type;
 
-// ---- the readable errors: one trait shows the op, the line and the facts, beside the words of run time
+// ---- the readable errors: one trait shows the op, the line and the facts, beside the same words as at run time
 
 template <std::int64_t... E>
-struct shape {};  // how shapes are shown in messages
+struct shape {};  // shows shapes in messages
 template <std::int64_t N>
 struct number {};
 template <std::int64_t N>
@@ -199,7 +198,7 @@ template <DType D>
 struct of_dtype {};
 template <FixedText Name, FixedText Bounds>
 struct option {};
-/// It never is.
+/// Always false.
 template <FixedText Op, int Line, class... Facts>
 struct is_right { static constexpr bool value = false; };
 
@@ -231,7 +230,7 @@ constexpr auto shown_text() {
   constexpr const char* text = H::failure.*Text;
   return FixedText<size_of_text(text)>(text, size_of_text(text));
 }
-/// A fact of H::failure: shape a or b, the number n, its limit l, the dtype d, another one e, the option o.
+/// A fact of H::failure: shape a or b, the number n, its limit l, the dtype d, the other dtype e, the option o.
 template <class H, char Fact>
 constexpr auto shown_fact() {
   constexpr const Failure& f = H::failure;
@@ -246,7 +245,7 @@ constexpr auto shown_fact() {
 template <class H, char... Facts>
 using shown_mistake = is_right<shown_text<H, &Failure::op>(), H::failure.where.line, decltype(shown_fact<H, Facts>())...>;
 
-/// H::failure is a constant Failure; true if there is none, else one error and false. (Written out: a macro's errors take six more lines.)
+/// Is H::failure, a constant Failure, empty? If not: one error, and false. (Written out: the errors of a macro take six more lines.)
 template <class H>
 constexpr bool no_mistake() {
   constexpr Mistake m = H::failure.mistake;
@@ -293,12 +292,12 @@ constexpr bool no_mistake() {
   return false;
 }
 
-/// What an extent known at run time only must be.
+/// The condition on an extent that is known at run time only.
 struct SymbolRule {
-  std::int64_t known = 0;  ///< a constant; or, negative: what symbol -1 - known is
+  std::int64_t known = 0;  ///< a constant it must be; or, negative: the symbol -1 - known it must be equal to
   std::int64_t least = 0;
 };
-/// The same where it was asked for: equal extents or, without `b`, a least one; and what is wrong otherwise.
+/// A condition as it was recorded: equal extents or, with `least`, a least extent; and the failure to report otherwise.
 struct SymbolCondition {
   Extent a, b;
   std::int64_t least = 0;
@@ -313,7 +312,7 @@ struct SymbolRules {
   int symbols, conditions;
 };
 
-/// Conditions as a program's recording meets them: the first few, each once.
+/// The conditions of a program in the order of recording: the first 2 * max_symbols, each once.
 struct SymbolConditions {
   SymbolCondition item[2 * max_symbols];
   int count = 0;
@@ -342,7 +341,7 @@ struct SymbolRuleStore {
     for (int k = 0; k < Conditions; ++k) condition[k] = all.item[k];
   }
 };
-/// What callers of a program with `Count` run-time extents need of its interface at run time.
+/// The rules of a program with `Count` run-time extents, as constants for run time.
 template <class P, int Count>
 struct Symbols {
   static constexpr SymbolConditions conditions{P::record_conditions()};
@@ -354,7 +353,7 @@ struct ResultShape {
   static constexpr Shape value = interface_of<P>.output[K].shape;
 };
 
-/// The mistake of a call whose extents do not fit, in the words of compile time.
+/// Throws the error of a call whose extents do not fit, in the words of compile time.
 [[noreturn]] TT_NOINLINE inline void extents_do_not_fit(const SymbolRules& rules, const std::int64_t* actual) {
   SymbolValues values;
   for (int k = 0; k < rules.symbols; ++k) values.value[k] = actual[k];
@@ -374,7 +373,7 @@ struct ResultShape {
   for (int k = 0; k < rules.symbols; ++k) t << ' ' << actual[k];
   TT_THROW(Error(t << '.'));
 }
-/// Checks that extents which were taken for equal are, and gives the symbols their values.
+/// Checks that extents which were assumed equal are, and gives the symbols their values.
 inline void bind_symbols(const SymbolRules& rules, const std::int64_t* actual, SymbolValues& values) {
   for (int k = 0; k < rules.symbols; ++k) {
     const std::int64_t m = rules.rule[k].known;
@@ -384,8 +383,8 @@ inline void bind_symbols(const SymbolRules& rules, const std::int64_t* actual, S
   }
 }
 
-/// Where the buffers of a program lie that has sizes known at run time only; kept for the sizes of a thread's last
-/// call, as planning takes the heap.
+/// Offsets of the buffers of a program whose sizes are known at run time only; kept for the sizes of a thread's last call, since planning allocates on the
+/// heap.
 template <int Buffers>
 struct PlacedArena {
   SymbolValues symbols;
@@ -394,7 +393,7 @@ struct PlacedArena {
 
   void place(const Buffer* buffers, int kernels, const SymbolValues& now) {
     if (bytes >= 0 && symbols == now) return;
-    bytes = -1;  // until all is known: planning may throw
+    bytes = -1;  // until planning succeeds, as it may throw
     bytes = plan_memory(buffers, Buffers, kernels, now, offsets);
     symbols = now;
   }
@@ -416,7 +415,7 @@ TT_ALWAYS_INLINE void execute_here(void* const* external, const SymbolValues& sy
                            arena.offsets, symbols);
   }
 }
-/// The same as a function of its own.
+/// execute_here as a function that is not always inlined.
 template <class P, class Isa>
 void execute(void* const* external, const SymbolValues& symbols) {
   execute_here<P, Isa>(external, symbols);

@@ -1,5 +1,6 @@
-// Linear algebra of small square matrices whose sizes are known at compile time, 1 to 8: unrolled where it is called, without allocation and without LAPACK. Names and meanings are
-// torch.linalg's; larger matrices and batches are Tensors' (dispatch/linalg.hpp). Values only: in fused functions and gradients there are none of these.
+// Linear algebra of small square matrices, 1 x 1 to 8 x 8, with sizes known at compile time: unrolled in the caller, without allocation and without LAPACK.
+// Names and meanings are torch.linalg's; larger matrices and batches are for Tensors (dispatch/linalg.hpp). Values only: not for fused functions and
+// gradients.
 //   tt::Array<float, 3, 3> r = tt::linalg::inv(a);   tt::linalg::solve(a, b)   tt::linalg::det(a)   tt::linalg::cholesky(a)
 #pragma once
 #include "tt/core/array.hpp"
@@ -13,7 +14,7 @@ concept SmallMatrix = std::is_floating_point_v<T> && N >= 1 && N <= 8;
 [[noreturn]] TT_NOINLINE inline void refuse_matrix(const char* op, const char* what, std::int64_t n, SourceLine at) {
   TT_THROW(Error(Text("tt::linalg::") << op << ": the matrix (" << n << ", " << n << ") is " << what << "." << at));
 }
-/// L and U of rows in an order, by partial pivoting.
+/// LU decomposition by partial pivoting; `row`: the order of rows.
 template <class T, int N>
 struct SmallLu {
   T m[N][N];
@@ -25,7 +26,7 @@ struct SmallLu {
       row[i] = i;
       for (int j = 0; j < N; ++j) m[i][j] = from[i * N + j];
     }
-    if constexpr (N == 3) {  // unrolled, numbers would go through pairs in vectors, and wait for each other
+    if constexpr (N == 3) {  // unrolled, elements would be packed in pairs and wait for each other
       for (int k = 0; k < N; ++k) eliminate(k);
     } else {
 #pragma GCC unroll 8
@@ -37,7 +38,7 @@ struct SmallLu {
     for (int k = 0; k < N; ++k) d *= m[k][k];
     return d;
   }
-  /// x of a x = b for M right sides; x and b may be one.
+  /// x of a x = b for M right sides; x and b may be the same memory.
   template <int M>
   TT_ALWAYS_INLINE void solve(const T* b, T* x) const {
     T y[N][M];
@@ -89,7 +90,7 @@ TT_ALWAYS_INLINE bool solved(const T* m, const T* b, T* x) {
     const SmallLu<T, N> lu(m);
     if (lu.singular) return false;
     lu.template solve<M>(b, x);
-  } else {  // without rows in memory that change places
+  } else {  // 2 x 2: selects instead of swapping rows in memory
     const bool other = (m[2] < 0 ? -m[2] : m[2]) > (m[0] < 0 ? -m[0] : m[0]);
     const T p = other ? m[2] : m[0], q = other ? m[3] : m[1], r = other ? m[0] : m[2], s = other ? m[1] : m[3];
     const T by_p = 1 / p, factor = r * by_p, u = s - factor * q;
@@ -103,7 +104,7 @@ TT_ALWAYS_INLINE bool solved(const T* m, const T* b, T* x) {
   }
   return true;
 }
-/// The inverse of 5 x 5 to 8 x 8, by Gauss and Jordan in place: rows are vectors of eight numbers. False: the matrix is singular.
+/// The inverse by Gauss-Jordan elimination in place, with partial pivoting: rows are vectors of eight elements. False: the matrix is singular.
 template <class T, int N>
 TT_ALWAYS_INLINE bool inverted(const T* from, T* to) {
   typedef T Row __attribute__((vector_size(8 * sizeof(T))));
@@ -118,7 +119,7 @@ TT_ALWAYS_INLINE bool inverted(const T* from, T* to) {
       if ((m[i][k] < 0 ? -m[i][k] : m[i][k]) > (m[best][k] < 0 ? -m[best][k] : m[best][k])) best = i;
     exchanged[k] = best;
     if (m[best][k] == 0) return false;
-    Row unit = {}, beside = {};  // of the pivot's column, which becomes that of the inverse; of the others
+    Row unit = {}, beside = {};  // unit: 1 in the pivot's column, which becomes a column of the inverse; beside: 1 in the others
     for (int j = 0; j < 8; ++j) beside[j] = j == k ? T(0) : T(1);
     unit[k] = 1;
     const Row pivot = (m[best] * beside + unit) * (1 / m[best][k]);
@@ -136,24 +137,25 @@ TT_ALWAYS_INLINE bool inverted(const T* from, T* to) {
     for (int j = 0; j < N; ++j) to[i * N + j] = m[i][j];
   return true;
 }
-/// x == 0, by its bits: one branch, where a comparison needs another for NaN.
+/// x == 0, by its bits: one branch, where a comparison needs a second branch for NaN.
 template <class T>
 TT_ALWAYS_INLINE bool is_zero(T x) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   return std::bit_cast<Bits>(x) << 1 == 0;
 }
-/// Is a determinant of minors neither 0 nor NaN, nor so small or large that products on the way to it may have been what the type does not hold? By its exponent: one branch.
+/// Is a determinant of minors reliable: neither 0 nor NaN, nor so small or large that intermediate products may have overflowed or underflowed? By its
+/// exponent: one branch.
 template <class T>
 TT_ALWAYS_INLINE bool is_usual(T det) {
   if constexpr (sizeof(T) == 4) return (std::bit_cast<std::uint32_t>(det) >> 23 & 255) - (127 - 80) < 160;
   else return (std::bit_cast<std::uint64_t>(det) >> 52 & 2047) - (1023 - 700) < 1400;
 }
-/// `inverted` where minors do not do.
+/// The inverse by `inverted`, where minors are not reliable; throws if the matrix is singular.
 template <class T, int N>
 TT_NOINLINE void invert_by_pivoting(const T* from, T* to, SourceLine at) {
   if (!inverted<T, N>(from, to)) refuse_matrix("inv", "singular", N, at);
 }
-/// The adjugate of a 3 x 3 matrix, times `by`: but for its last element, products of two numbers less those of two others, eight at once.
+/// The adjugate of a 3 x 3 matrix, times `by`: differences of two products, the first eight elements at once, then the last.
 template <class T>
 TT_ALWAYS_INLINE void scaled_adjugate(const T* m, T by, T* to) {
   typedef T Eight __attribute__((vector_size(8 * sizeof(T))));
@@ -165,14 +167,14 @@ TT_ALWAYS_INLINE void scaled_adjugate(const T* m, T by, T* to) {
   std::memcpy(to, &r, sizeof r);
   to[8] = (m[0] * m[4] - m[1] * m[3]) * by;
 }
-/// Minors of two rows of a 4 x 4 matrix: of columns 01, 02, 03, 12, 13, 23.
+/// The 2 x 2 minors of two rows of a 4 x 4 matrix: of columns 01, 02, 03, 12, 13, 23.
 template <class T>
 struct RowPair {
   T of[6];
   TT_ALWAYS_INLINE RowPair(const T* r, const T* s)
       : of{r[0] * s[1] - s[0] * r[1], r[0] * s[2] - s[0] * r[2], r[0] * s[3] - s[0] * r[3], r[1] * s[2] - s[1] * r[2], r[1] * s[3] - s[1] * r[3], r[2] * s[3] - s[2] * r[3]} {}
 };
-/// Up to 3 x 3.
+/// The determinant up to 3 x 3.
 template <int N, class T>
 TT_ALWAYS_INLINE T det_of(const T* m) {
   if constexpr (N == 1) return m[0];
@@ -201,8 +203,8 @@ T refuse_shape() {
 
 namespace linalg {
 
-/// The determinant: written out up to 4 x 4, by partial pivoting beyond. inv of 4 x 4 has its own, of the minors that it needs anyway, where these are fewer products: they round
-/// otherwise, so that of a matrix which is singular but for rounding one may be 0 and the other not.
+/// The determinant: written out up to 4 x 4, by partial pivoting beyond. inv of 4 x 4 computes its own, from the minors that it needs anyway and with fewer
+/// products. The two round differently, so for a matrix that is singular but for rounding one may be 0 and the other not.
 template <class T, std::int64_t N>
   requires detail::SmallMatrix<T, N>
 TT_ALWAYS_INLINE T det(const Array<T, N, N>& a) {
@@ -216,7 +218,8 @@ TT_ALWAYS_INLINE T det(const Array<T, N, N>& a) {
   } else return detail::SmallLu<T, static_cast<int>(N)>(m).det();
 }
 
-/// The inverse: by minors up to 4 x 4, by partial pivoting beyond, and where the determinant is hardly a number of the type. Throws Error where the matrix is singular.
+/// The inverse: by minors up to 4 x 4, by partial pivoting beyond, and where the determinant is close to the limits of its type. Throws Error if the matrix is
+/// singular.
 template <class T, std::int64_t N>
   requires detail::SmallMatrix<T, N>
 TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = here()) {
@@ -273,7 +276,7 @@ TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = her
   return r;
 }
 
-/// x of a x = b, by partial pivoting: of a vector, or of several right sides as columns. Throws Error where the matrix is singular.
+/// x of a x = b, by partial pivoting: b is a vector, or several right sides as columns. Throws Error if the matrix is singular.
 template <class T, std::int64_t N, std::int64_t... M>
   requires(detail::SmallMatrix<T, N> && sizeof...(M) <= 1 && ((M >= 1) && ...))
 TT_ALWAYS_INLINE Array<T, N, M...> solve(const Array<T, N, N>& a, const Array<T, N, M...>& b, SourceLine at = here()) {
@@ -282,7 +285,7 @@ TT_ALWAYS_INLINE Array<T, N, M...> solve(const Array<T, N, N>& a, const Array<T,
   return x;
 }
 
-/// The lower triangle L with L L^T = a, of which the lower triangle is read. Throws Error where the matrix is not positive definite.
+/// The lower triangle L with L L^T = a; only the lower triangle of a is read. Throws Error if the matrix is not positive definite.
 template <class T, std::int64_t N>
   requires detail::SmallMatrix<T, N>
 TT_ALWAYS_INLINE Array<T, N, N> cholesky(const Array<T, N, N>& a, SourceLine at = here()) {
@@ -304,7 +307,7 @@ TT_ALWAYS_INLINE Array<T, N, N> cholesky(const Array<T, N, N>& a, SourceLine at 
   return r;
 }
 
-// ---- of expressions and views, which are evaluated; and of what is no small square matrix
+// ---- of expressions and views, which are evaluated first; and errors for Arrays that are no small square matrix
 
 template <detail::NoArrayYet A>
 auto det(const A& a) { return det(a.eval()); }

@@ -1,9 +1,9 @@
-// Function transforms: grad, value_and_grad and jvp. A transformed function is a function again: it runs
-// on symbols inside tt::fuse, and called with Arrays it is fused on the spot.
-//   tt::grad(f)(x)                 d f / d x, argument 0 if none is named
+// Function transforms: grad, value_and_grad, jvp, vjp and hvp. A transformed function is a function again: inside tt::fuse it runs on symbols,
+// and called with Arrays it is fused on the spot.
+//   tt::grad(f)(x)                 d f / d x, argument 0 if no number is given
 //   tt::value_and_grad<0, 1>(f)(w, b, x)   {value, {dw, db}}
 //   tt::jvp(f, x, dx)              {f(x), its derivative along dx};   auto [y, back] = tt::vjp(f, x);   tt::hvp(f, x, v)
-// Called with Tensors they are autograd/functional.hpp and jit/transforms.hpp.
+// For Tensors they are defined in autograd/functional.hpp and jit/transforms.hpp.
 #pragma once
 #include <tuple>
 
@@ -13,7 +13,7 @@
 
 namespace tt {
 
-/// Kind of parameter structs: members are symbols.
+/// Kind of parameter structs whose members are symbols.
 struct symbols {
   template <class, std::int64_t...>
   using type = Sym;
@@ -44,8 +44,7 @@ inline constexpr bool is_symbolic =
       else return false;
     }();
 
-/// An argument to differentiate by gets a node of its own, so that the same value elsewhere does
-/// not count.
+/// Gives an argument to differentiate by a node of its own, so that other uses of the same value do not count.
 constexpr Sym as_variable(const Sym& s, int number) {
   const Node n = s.node();
   return {s.graph, s.graph->intern({.op = Op::copy, .dtype = n.dtype, .operand = {s.id, -1, -1, -1},
@@ -114,14 +113,14 @@ inline constexpr bool at_run_time = !std::is_void_v<typename common_run_time_fro
 template <class F>
 inline constexpr bool captures_nothing =
     std::is_empty_v<F> && std::is_default_constructible_v<F>;
-/// Does a function hold nothing but what its type and a transform's options say? A transform names its function in `tt_function`.
+/// Is a function determined by its type and a transform's options? A transform names its function in `tt_function`.
 template <class F>
 constexpr bool is_known() {
   if constexpr (captures_nothing<F>) return true;
   else if constexpr (requires { typename F::tt_function; }) return is_known<typename F::tt_function>();
   else return false;
 }
-/// The function on symbols: a transform that keeps what it compiles names one without that.
+/// The function on symbols: a transform that caches compiled code names its version without a cache, `tt_symbolic`.
 template <class F>
 struct on_symbols {
   using type = F;
@@ -131,7 +130,7 @@ template <class F>
 struct on_symbols<F> {
   using type = typename F::tt_symbolic;
 };
-/// Does its type say everything? Not of a transform with options.
+/// Is a function determined by its type alone? A transform with options is not.
 template <class F>
 constexpr bool is_made_of_type() {
   if constexpr (!is_known<F>() || requires { F::has_options; }) return false;
@@ -145,7 +144,7 @@ constexpr void require_captureless() {
                 "them as arguments");
 }
 
-/// What a function that was refused becomes, so that one error is enough.
+/// Replaces a refused function, so that there is one error only.
 struct Refused {
   constexpr float operator()(const auto&...) const { return 0; }
 };
@@ -164,7 +163,7 @@ struct Gradient {
   constexpr auto operator()(const A&... a) const {
     Graph* g = nullptr;
     ((g = graph_of(a)), ...);
-    int number = g->size();  // new every time
+    int number = g->size();  // a new number at each call
     auto args = differentiable(std::tuple<A...>(a...), number, std::index_sequence_for<A...>{});
     const Sym y = std::apply(f, args);
     Vec<int> variables;
@@ -206,7 +205,7 @@ struct Gradient {
   }
 };
 
-/// Of arguments, then their tangents.
+/// jvp of `F`: takes arguments, then their tangents.
 template <class F>
 struct Jvp {
   template <class... A>
@@ -238,13 +237,13 @@ struct Jvp {
 
 }  // namespace detail
 
-/// The gradient of a scalar function by the arguments I (argument 0 if none is named). One that captures variables is for Tensors.
+/// The gradient of a scalar function by the arguments I (argument 0 if none is named). Functions that capture variables: for Tensors only.
 template <int... I, class F>
 constexpr auto grad(F f) {
   if constexpr (sizeof...(I) == 0) return detail::Gradient<F, false, 0>{static_cast<F&&>(f)};
   else return detail::Gradient<F, false, I...>{static_cast<F&&>(f)};
 }
-/// {f(primal), its derivative along the tangent}, in one graph; both arguments are alike. Of several arguments: of tuples of them.
+/// {f(primal), its derivative along the tangent}, in one graph; both arguments have one type. For several arguments pass tuples.
 template <class F, class A>
   requires(!detail::at_run_time<A>)
 constexpr auto jvp(F, const A& primal, const A& tangent) {
@@ -255,7 +254,7 @@ constexpr auto jvp(F, const A& primal, const A& tangent) {
   else return detail::Jvp<typename detail::on_symbols<F>::type>{}(primal, tangent);
 }
 namespace detail {
-/// The sum of a result's elements, each times its weight: its gradients are the result's adjoints.
+/// The sum of a result's elements, each times its weight: the gradients of this sum are the result's adjoints.
 template <class F>
 struct WeightedSym {
   using tt_function = F;
@@ -265,7 +264,7 @@ struct WeightedSym {
     return y.shape().rank == 0 ? y : Sym{y.graph, y.graph->reduce(Op::sum, y.id, (1u << y.shape().rank) - 1, false)};
   }
 };
-/// The second half of vjp: from an adjoint of the result to those of the arguments.
+/// The second half of vjp: from an adjoint of the result to the adjoints of the arguments.
 template <class F, class... A>
 struct ArrayAdjoints {
   std::tuple<A...> primals;
@@ -279,7 +278,7 @@ struct ArrayAdjoints {
   }
 };
 }  // namespace detail
-/// {f(primals...), a function from an adjoint of that to the adjoints of the primals, as a tuple}.
+/// {f(primals...), a function from an adjoint of that value to the adjoints of the primals, as a tuple}.
 template <class F, class... A>
   requires(!detail::at_run_time<A...>)
 constexpr auto vjp(F, const A&... primals) {

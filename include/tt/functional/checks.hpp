@@ -1,4 +1,4 @@
-// What bodies of further ops check, and small steps that many of them take. A mistake is kept in the graph; recording goes on.
+// Argument checks and small helpers for the bodies of further ops. An error is stored in the graph; recording goes on.
 //   detail::need_option(x, o.delta > 0, info.name, "delta", o.delta, "above 0")
 #pragma once
 #include "tt/functional/reductions.hpp"
@@ -12,12 +12,12 @@ inline constexpr const char* choices_of<Reduction> = "none|mean|sum";
 
 namespace detail {
 
-/// Fails when an option is not what it has to be.
+/// Fails when an option is out of its bounds.
 constexpr bool need_option(const Sym& x, bool fits, const char* op, const char* option, double value, const char* bounds) {
   if (!fits) x.graph->fail({.mistake = Mistake::option_out_of_range, .op = op, .option = option, .bounds = bounds, .real = value});
   return fits;
 }
-/// Fails when a shape is not this one.
+/// Fails when a shape is not `to`.
 constexpr bool need_shape(const Sym& x, const Shape& to, const char* op) {
   const Shape s = x.shape();
   const auto differ = [&] { return Failure{.mistake = Mistake::shapes_differ, .op = op, .a = s, .b = to}; };
@@ -43,12 +43,12 @@ constexpr bool need_integers(const Sym& x, const char* op) {
   return fits;
 }
 
-/// With another shape for the same elements.
+/// The same elements in another shape.
 constexpr Sym reshaped(const Sym& x, const Shape& to) { return {x.graph, x.graph->reshape(x.id, to)}; }
 constexpr Sym expanded(const Sym& x, const Shape& to) { return {x.graph, x.graph->broadcast_to(x.id, to)}; }
-/// Like x, true or false in all places.
+/// All elements true or false, in the shape of x.
 constexpr Sym all_of(const Sym& x, bool v) { return {x.graph, x.graph->constant(DType::boolean, v ? 1 : 0, x.shape())}; }
-/// A vector along one axis of a value of that rank.
+/// A vector along one axis, reshaped to broadcast to values of that rank.
 constexpr Sym along_axis(const Sym& vector, int axis, int rank) {
   Shape to;
   for (int k = 0; k < rank; ++k) to.push_back(k == axis ? vector.shape()[0] : Extent(1));
@@ -71,14 +71,14 @@ constexpr Sym slice(const Sym& x, int axis, Extent start, Extent length, std::in
 }
 constexpr Sym cast_to(const Sym& x, DType d) { return {x.graph, x.graph->cast(x.id, d)}; }
 
-/// x, but 0 where it is below; the gradient at 0 is 0, as of PyTorch's clamp_min.
+/// x, but 0 where x < 0; the gradient at 0 is 0, as of PyTorch's clamp_min.
 constexpr Sym positive_part(const Sym& x) { return tt::clamp_min(x, 0); }
-/// A loss, element by element, as it is asked for. Of no elements the mean is NaN, as in PyTorch.
+/// An elementwise loss, reduced. The mean of no elements is NaN, as in PyTorch.
 constexpr Sym reduced(const Sym& loss, Reduction r) {
   if (r == Reduction::none) return loss;
   return r == Reduction::sum ? reduce<Op::sum>(loss, all_axes(loss), false) : mean(loss, all_axes(loss), false);
 }
-/// The same of weighted elements: of the mean the divisor is the sum of the weights.
+/// The same with weighted elements: the mean is divided by the sum of the weights.
 constexpr Sym reduced(const Sym& loss, const Sym& weight, Reduction r, const char* op) {
   if (!weight.defined()) return reduced(loss, r);
   need_shape(weight, loss.shape(), op);

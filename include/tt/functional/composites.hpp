@@ -1,6 +1,7 @@
-// Functions made of others, of values whose shapes are in their types: norms, means beside variances, joins by rows and columns, turned and repeated values. PyTorch's names; what PyTorch is told in arguments is told in template arguments.
+// Functions made of others, for values whose shapes are in their types: norms, means with variances, joins by rows and
+// columns, rotated and repeated values. PyTorch's names; PyTorch's arguments are template arguments.
 //   tt::norm<1>(a)    auto [v, m] = tt::var_mean<0>(a);    tt::vstack(u, v)    tt::rot90(a)
-// Of Tensors they are the functions of that name.
+// For Tensors they are the functions of the same name.
 #pragma once
 #include "tt/functional/elementwise.hpp"
 #include "tt/functional/products.hpp"
@@ -55,7 +56,7 @@ struct TrapezoidFn {
   }
 };
 
-/// With Rank axes at least, as PyTorch adds them: two in front of a vector, the third one behind.
+/// At least Rank axes, added where PyTorch adds them: two before those of a vector, the third one at the end.
 template <int Rank>
 struct AtLeastFn {
   static constexpr const char* name = "atleast";
@@ -69,7 +70,7 @@ struct AtLeastFn {
     return reshaped(a, to);
   }
 };
-/// Values of at least so many axes, one behind the other along an axis; of vectors along the first one, if they are of one axis.
+/// Values of at least Rank axes, concatenated along axis Axis, or along axis 0 if they have one axis.
 template <FixedText Name, int Rank, int Axis>
 struct StackedFn {
   static constexpr const char* name = Name.text;
@@ -79,7 +80,7 @@ struct StackedFn {
     return Cat::body({parts, sizeof...(S)}, {parts[0].shape().rank > Axis ? Axis : 0});
   }
 };
-/// Vectors as columns, matrices beside each other.
+/// Vectors as columns, matrices side by side.
 struct ColumnStackFn {
   static constexpr const char* name = "column_stack";
   template <class... S>
@@ -94,7 +95,7 @@ struct FlipFn {
   static constexpr const char* name = "flip";
   static constexpr Sym record(const Sym& a) { return Flip::body(a, {Axes{Dims...}}); }
 };
-/// By K quarters of a turn from axis D0 towards D1.
+/// Rotated by K quarter turns from axis D0 towards D1.
 template <int K, int D0, int D1>
 struct Rot90Fn {
   static constexpr const char* name = "rot90";
@@ -133,7 +134,7 @@ struct InShapeOfFn {
   static constexpr Sym record(const Sym& a, const Sym& like) { return Repeat ? expanded(a, like.shape()) : reshaped(a, like.shape()); }
 };
 
-/// Fn, whose mistakes are those of its parts, under its own name.
+/// Fn with its own name in errors, which are errors of its parts.
 template <class Fn>
 struct Composite {
   static constexpr const char* name = Fn::name;
@@ -172,7 +173,8 @@ template <double P = 2.0, class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto dist(A&& a, B&& b, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{.ord = P}>(at, static_cast<A&&>(a) - static_cast<B&&>(b)); }
 namespace linalg {
-/// (sum |x|^P)^(1 / P) over the axes, all if there are none; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0.
+/// (sum |x|^P)^(1 / P) over the axes, all if there are none; for infinity the largest |x|, for minus infinity the
+/// smallest, for 0 the number of nonzero elements.
 template <double P, int... Dims, class A>
   requires detail::CompiledValues<A>
 constexpr CalledStructured<Structured<VectorNorm, VectorNorm::Options{P, Axes{Dims...}}>, A> vector_norm(A&& a, CallLine at = here()) { return call_structured<VectorNorm, VectorNorm::Options{P, Axes{Dims...}}>(at, static_cast<A&&>(a)); }
@@ -181,15 +183,15 @@ constexpr CalledStructured<Structured<VectorNorm, VectorNorm::Options{P, Axes{Di
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
 constexpr auto var_mean(A&& a, CallLine at = here()) { return std::tuple(var<Dims...>(detail::used_again<A>(a), at), mean<Dims...>(detail::used_again<A>(a), at)); }
-/// The variance's root, and the mean.
+/// The standard deviation, and the mean.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
 constexpr auto std_mean(A&& a, CallLine at = here()) { return std::tuple(tt::std<Dims...>(detail::used_again<A>(a), at), mean<Dims...>(detail::used_again<A>(a), at)); }
-/// The least and the greatest element over the axes.
+/// The smallest and the largest element over the axes.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
 constexpr auto aminmax(A&& a, CallLine at = here()) { return std::tuple(amin<Dims...>(detail::used_again<A>(a), at), amax<Dims...>(detail::used_again<A>(a), at)); }
-/// The mean of those that are not NaN.
+/// The mean of the elements that are not NaN.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
 constexpr CalledStructured<Structured<Nanmean, ReductionOptions{Axes{Dims...}}>, A> nanmean(A&& a, CallLine at = here()) { return call_structured<Nanmean, ReductionOptions{Axes{Dims...}}>(at, static_cast<A&&>(a)); }
@@ -197,19 +199,19 @@ constexpr CalledStructured<Structured<Nanmean, ReductionOptions{Axes{Dims...}}>,
 template <int Dim, class A>
   requires detail::CompiledValues<A>
 constexpr auto softmin(A&& a, CallLine at = here()) { return softmax<Dim>(-static_cast<A&&>(a), at); }
-/// Differences of neighbours along an axis, N times.
+/// Differences of consecutive elements along an axis, N times.
 template <int N = 1, int Dim = -1, class A>
   requires detail::CompiledValues<A>
 constexpr auto diff(A&& a, CallLine at = here()) {
   static_assert(N >= 0, "tt: diff: the number of times is not negative");
   return detail::call_composite<detail::DiffFn<N, Dim>>(at, static_cast<A&&>(a));
 }
-/// The integral along an axis of points that lie 1 apart.
+/// The integral along an axis by the trapezoid rule, for points 1 apart.
 template <int Dim = -1, class A>
   requires detail::CompiledValues<A>
 constexpr auto trapezoid(A&& a, CallLine at = here()) { return detail::call_composite<detail::TrapezoidFn<Dim>>(at, static_cast<A&&>(a)); }
 
-/// With one axis at least, two, three: (n) is (1, n), and (1, n, 1).
+/// At least one axis, two, three: (n) becomes (1, n), and (1, n, 1).
 template <class A>
   requires detail::CompiledValues<A>
 constexpr auto atleast_1d(A&& a, CallLine at = here()) { return detail::call_composite<detail::AtLeastFn<1>>(at, static_cast<A&&>(a)); }
@@ -219,19 +221,19 @@ constexpr auto atleast_2d(A&& a, CallLine at = here()) { return detail::call_com
 template <class A>
   requires detail::CompiledValues<A>
 constexpr auto atleast_3d(A&& a, CallLine at = here()) { return detail::call_composite<detail::AtLeastFn<3>>(at, static_cast<A&&>(a)); }
-/// Beside each other: along the second axis, vectors along their only one.
+/// Concatenated along the second axis; vectors along their only one.
 template <class... A>
   requires detail::CompiledValues<A...>
 constexpr auto hstack(A&&... a) { return detail::call_composite<detail::StackedFn<"hstack", 1, 1>>(SourceLine{}, static_cast<A&&>(a)...); }
-/// One below the other: vectors as rows.
+/// Concatenated along the first axis; vectors as rows.
 template <class... A>
   requires detail::CompiledValues<A...>
 constexpr auto vstack(A&&... a) { return detail::call_composite<detail::StackedFn<"vstack", 2, 0>>(SourceLine{}, static_cast<A&&>(a)...); }
-/// One behind the other along the third axis.
+/// Concatenated along the third axis.
 template <class... A>
   requires detail::CompiledValues<A...>
 constexpr auto dstack(A&&... a) { return detail::call_composite<detail::StackedFn<"dstack", 3, 2>>(SourceLine{}, static_cast<A&&>(a)...); }
-/// Vectors as columns, matrices beside each other.
+/// Vectors as columns, matrices side by side.
 template <class... A>
   requires detail::CompiledValues<A...>
 constexpr auto column_stack(A&&... a) { return detail::call_composite<detail::ColumnStackFn>(SourceLine{}, static_cast<A&&>(a)...); }
@@ -243,11 +245,11 @@ constexpr auto fliplr(A&& a, CallLine at = here()) { return detail::call_composi
 template <class A>
   requires detail::CompiledValues<A>
 constexpr auto flipud(A&& a, CallLine at = here()) { return detail::call_composite<detail::FlipFn<0>>(at, static_cast<A&&>(a)); }
-/// Turned by K quarters from axis D0 towards D1.
+/// Rotated by K quarter turns from axis D0 towards D1.
 template <int K = 1, int D0 = 0, int D1 = 1, class A>
   requires detail::CompiledValues<A>
 constexpr auto rot90(A&& a, CallLine at = here()) { return detail::call_composite<detail::Rot90Fn<K, D0, D1>>(at, static_cast<A&&>(a)); }
-/// All elements in a row.
+/// All elements as a vector.
 template <class A>
   requires detail::CompiledValues<A>
 constexpr auto ravel(A&& a, CallLine at = here()) { return flatten(static_cast<A&&>(a), at); }
@@ -255,7 +257,7 @@ constexpr auto ravel(A&& a, CallLine at = here()) { return flatten(static_cast<A
 template <int Offset = 0, class A>
   requires detail::CompiledValues<A>
 constexpr auto diag_embed(A&& a, CallLine at = here()) { return detail::call_composite<detail::DiagEmbedFn<Offset>>(at, static_cast<A&&>(a)); }
-/// Of a vector the matrix with this diagonal, of a matrix its diagonal.
+/// For a vector the matrix with this diagonal, for a matrix its diagonal.
 template <int Offset = 0, class A>
   requires detail::CompiledValues<A>
 constexpr auto diag(A&& a, CallLine at = here()) { return detail::call_composite<detail::DiagFn<Offset>>(at, static_cast<A&&>(a)); }
@@ -263,11 +265,11 @@ constexpr auto diag(A&& a, CallLine at = here()) { return detail::call_composite
 template <int Offset = 0, class A>
   requires detail::CompiledValues<A>
 constexpr auto diagflat(A&& a, CallLine at = here()) { return detail::call_composite<detail::DiagflatFn<Offset>>(at, static_cast<A&&>(a)); }
-/// In the shape of another value: the same elements.
+/// The same elements in the shape of another value.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto reshape_as(A&& a, B&& like, CallLine at = here()) { return detail::call_composite<detail::InShapeOfFn<false>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }
-/// Axes of extent 1 repeated.
+/// Axes of extent 1 repeated to the shape of another value.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto expand_as(A&& a, B&& like, CallLine at = here()) { return detail::call_composite<detail::InShapeOfFn<true>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }

@@ -1,6 +1,6 @@
-// Products whose form is in their types: einsum with letters that are known when the program is compiled, and those that linear algebra names.
+// Products whose form is in their types: einsum with letters that are known when the program is compiled, and the named products of linear algebra.
 //   tt::einsum<"bij,bjk->bik">(a, b)    tt::tensordot<1>(a, b)    tt::mm(a, b)    tt::outer(u, v)
-// Of Tensors they are the functions of that name.
+// For Tensors they are the functions of the same name.
 #pragma once
 #include <initializer_list>
 #include <string_view>
@@ -31,15 +31,15 @@ struct Letters {
 };
 /// Mistakes in the text of an einsum.
 enum class EquationFault : std::uint8_t { none, not_a_letter, dots, too_many, rank, unknown_letter, letter_twice };
-/// The text of einsum, read for operands of these ranks: "...ij,jk->...ik". Axes of an ellipsis have numbers below all letters, 1 for the last one.
-/// Without an arrow the result has those, and the letters that are there once, in the alphabet's order.
+/// The text of einsum, parsed for operands of these ranks: "...ij,jk->...ik". Axes of an ellipsis are numbers below all letters, 1
+/// for the last one. Without an arrow the result has these axes, then the letters that occur once, in alphabetical order.
 struct Equation {
   Vec<Letters> operand;
   Letters result;
   EquationFault fault = EquationFault::none;
-  int at = 0;  ///< at fault: the number of an operand, of not_a_letter, unknown_letter and letter_twice the character
+  int at = 0;  ///< position of the fault: the number of an operand; for not_a_letter, unknown_letter and letter_twice the character
 
-  /// Of an operand whose rank is not told, an ellipsis has no axes.
+  /// For an operand whose rank is not given, an ellipsis has no axes.
   constexpr explicit Equation(std::string_view text, std::initializer_list<int> ranks = {}) : Equation(text, ranks.begin(), static_cast<int>(ranks.size())) {}
   constexpr Equation(std::string_view text, const int* rank, int ranks) {
     const std::size_t arrow = text.find("->");
@@ -68,7 +68,7 @@ struct Equation {
       if (times(result.letter[k]) == 0) found(EquationFault::unknown_letter, result.letter[k]);
       else if (result.place(result.letter[k]) != k) found(EquationFault::letter_twice, result.letter[k]);
   }
-  /// f(k, options): from left to right, the product of the operands before with operand k; of one operand f(0, options).
+  /// f(k, options) from left to right, for the product of the operands before k with operand k; for a single operand f(0, options).
   template <class Options, class F>
   constexpr void each_step(const F& f) const {
     Letters now = operand[0];
@@ -86,7 +86,7 @@ struct Equation {
     fault = f;
     at = where;
   }
-  /// The letters of one operand, or of the result. rank -1: as many axes as there are letters, and `hidden` ones where there is an ellipsis.
+  /// The letters of one operand, or of the result. rank -1: as many axes as there are letters, and `hidden` ones for an ellipsis.
   constexpr Letters term(std::string_view text, int rank, int hidden, int number) {
     int named = 0, dots = 0;
     for (const char c : text) {
@@ -116,7 +116,8 @@ struct Equation {
       for (int j = 0; j < l.count; ++j) n += l.letter[j] == c;
     return n;
   }
-  /// Letters of the product of `now` and operand k that are asked for later, as a product of matrices has them: in both, in the first, in the second.
+  /// Letters of the product of `now` and operand k that later operands or the result use, in the order of a matrix
+  /// product: in both, only in the first, only in the second.
   constexpr Letters kept_after(int k, const Letters& now) const {
     Letters to;
     const auto add = [&](const Letters& from, const auto& is_there) {
@@ -124,7 +125,7 @@ struct Equation {
         const char c = from.letter[j];
         bool later = result.has(c);
         for (int i = k + 1; i < operand.size(); ++i) later = later || operand[i].has(c);
-        if (later && is_there(c) && !to.has(c) && to.count <= max_rank) to.add(c);  // one too many: an error of the step
+        if (later && is_there(c) && !to.has(c) && to.count <= max_rank) to.add(c);  // one too many is an error of the step
       }
     };
     add(now, [&](char c) { return operand[k].has(c); });
@@ -148,7 +149,7 @@ struct Lettered {
   Letters letters;
 
   constexpr Extent extent(char c) const { return letters.has(c) ? x.shape()[letters.place(c)] : Extent(1); }
-  /// Axes in the order of `order`, of which those that it lacks have extent 1. It has all of its own.
+  /// The axes in the order of `order`, which contains all of them; letters that the value lacks get axes of extent 1.
   constexpr Sym along(const Letters& order) const {
     int axes[max_rank] = {}, n = 0;
     Shape to;
@@ -158,7 +159,7 @@ struct Lettered {
     }
     return reshaped({x.graph, x.graph->permute(x.id, axes)}, to);
   }
-  /// Without an axis of extent 1.
+  /// Without the axis `c`, whose extent is 1.
   constexpr Lettered without(char c) const {
     Lettered r{x, {}};
     Shape to;
@@ -170,7 +171,7 @@ struct Lettered {
     r.x = reshaped(x, to);
     return r;
   }
-  /// Sums along axes whose letters `kept` has not; of a letter that is there twice the diagonal. `widens`: sums of integers are i64.
+  /// Sums along the axes whose letters are not in `kept`; takes the diagonal for a letter that occurs twice. `widens`: sums of integers are i64.
   template <class Kept>
   constexpr Lettered summed(const Kept& kept, bool widens = false) const {
     Lettered r = *this;
@@ -192,7 +193,7 @@ struct Lettered {
   }
 
  private:
-  /// Two axes with one letter as the last one.
+  /// Two axes with one letter, replaced by their diagonal as the last axis.
   constexpr Lettered diagonal_of(int a, int b) const {
     const Shape s = x.shape();
     const auto differ = [&] { return Failure{.mistake = Mistake::shapes_differ, .op = "einsum", .a = {s[a]}, .b = {s[b]}}; };
@@ -207,13 +208,13 @@ struct Lettered {
   }
 };
 
-/// Sums of products that have the dtype of one factor: integers are summed wider, narrow floats multiplied and summed wider.
+/// Sums of products in the dtype of the factors: integers are summed in a wider dtype, narrow floats multiplied and summed in a wider one.
 constexpr Sym sum_of_products(const Sym& a, const Sym& b, unsigned axes) {
   const Sym sum = reduce<Op::sum>(widened_float(a) * widened_float(b), axes, false);
   return sum.dtype() == a.dtype() ? sum : cast_to(sum, a.dtype());
 }
-/// The product of two values, each letter once in each, summed along letters that `kept` has not: one of matrices, or of a row and a
-/// matrix, but for sums along rows. An extent of 1 is repeated.
+/// The product of two values, each letter once in each, summed along the letters that are not in `kept`: a product of
+/// matrices, or of a row and a matrix, except for sums along rows. An extent of 1 is repeated.
 template <class Kept>
 constexpr Lettered contracted(const Lettered& first, const Lettered& second, const char* op, const Kept& kept) {
   Lettered a = first, b = second;
@@ -228,7 +229,7 @@ constexpr Lettered contracted(const Lettered& first, const Lettered& second, con
     else if (n == Extent(1)) b = b.without(c);
     else if (!a.x.graph->equal(m, n, differ)) return fails(differ());
   }
-  // a letter that one of them has lost is the other's alone
+  // a letter that one of them has lost belongs to the other alone
   a = a.summed([&](char c) { return kept(c) || b.letters.has(c); });
   b = b.summed([&](char c) { return kept(c) || a.letters.has(c); });
   Letters batch, left, right, inner;
@@ -244,7 +245,7 @@ constexpr Lettered contracted(const Lettered& first, const Lettered& second, con
       for (int k = 0; k < p->count; ++k) all.add(p->letter[k]);
     return all;
   };
-  if (right.count == 0) {  // the one that has letters of its own, if only one has, is b
+  if (right.count == 0) {  // if only one has letters of its own, it becomes b
     std::swap(a, b);
     std::swap(left, right);
   }
@@ -276,7 +277,8 @@ constexpr Lettered contracted(const Lettered& first, const Lettered& second, con
 
 }  // namespace detail
 
-/// One or two values whose axes have letters: products summed along letters that the result has not; of a letter that a value has twice the diagonal. A step of einsum.
+/// One or two values whose axes have letters: products summed along the letters that the result lacks; the diagonal for
+/// a letter that a value has twice. A step of einsum.
 struct Contraction {
   struct Options {
     Axes left, right, result;
@@ -313,8 +315,8 @@ struct EinsumFn {
   static constexpr Sym record(const S&... operand) {
     const Sym given[] = {operand...};
     const Equation equation(T.text, {operand.shape().rank...});
-    if (equation.operand.size() != static_cast<int>(sizeof...(S))) return given[0];  // einsum() says so
-    if (equation.fault != EquationFault::none) {  // that ranks bring
+    if (equation.operand.size() != static_cast<int>(sizeof...(S))) return given[0];  // einsum() reports it
+    if (equation.fault != EquationFault::none) {  // faults that depend on ranks
       const int k = equation.at < equation.operand.size() ? equation.at : 0;
       return {given[k].graph, given[k].graph->fail({.mistake = Mistake::rank_not_accepted, .op = name, .a = given[k].shape(), .number = Equation(T.text).operand[k].count}, given[k].id)};
     }
@@ -342,7 +344,7 @@ struct TensordotFn {
   }
   static auto call(SourceLine at, const auto& a, const auto& b) { return tensordot(a, b, Axes, at); }
 };
-/// matmul of so many axes on each side, and no other.
+/// matmul for these ranks only.
 template <FixedText Name, int Left, int Right>
 struct RankedMatmulFn {
   static constexpr const char* name = Name.text;
@@ -354,7 +356,7 @@ struct OuterFn {
   static constexpr Sym record(const Sym& a, const Sym& b) { return need_rank(a, 1, 1, name) && need_rank(b, 1, 1, name) ? unsqueeze(a, 1, name) * unsqueeze(b, 0, name) : a; }
 };
 
-/// Is the text of an einsum of so many operands right? If not, one error.
+/// Is the text of an einsum right for this number of operands? If not, one error.
 template <FixedText T, int Operands>
 constexpr bool reads_right() {
   constexpr EquationFault fault = Equation(T.text).fault;
@@ -374,7 +376,7 @@ constexpr auto einsum_of(SourceLine at, A&& a, More&&... more) {
 
 }  // namespace detail
 
-/// Sums of products, as the text says: each axis has a letter, those that the result lacks are summed. From left to right, two values at a time.
+/// Sums of products by the text: each axis has a letter, letters that the result lacks are summed. From left to right, two values at a time.
 template <FixedText T, Value A>
 constexpr auto einsum(A&& a, CallLine at = here()) { return detail::einsum_of<T>(at, static_cast<A&&>(a)); }
 template <FixedText T, Value A, Value B>
@@ -408,7 +410,7 @@ constexpr auto mv(A&& a, B&& b, CallLine at = here()) { return detail::call_fron
 template <class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto dot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"dot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
-/// (M) x (N): each by each.
+/// (M) x (N): the products of all pairs.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
 constexpr auto outer(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::OuterFn<>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }

@@ -1,4 +1,4 @@
-// Norms and distances along an axis, and losses made of them; losses of margins between classes. PyTorch's names, arguments and defaults.
+// Norms and distances along an axis, losses made of them, and losses of margins between classes. PyTorch's names, arguments and defaults.
 //   tt::normalize(x)    tt::cosine_similarity(a, b)    tt::cdist(a, b)    tt::triplet_margin_loss(anchor, positive, negative)
 #pragma once
 #include "tt/functional/checks.hpp"
@@ -7,7 +7,7 @@
 namespace tt {
 namespace detail {
 
-/// (sum |x|^p)^(1/p) along axes; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0. The gradient at 0 is 0.
+/// (sum |x|^p)^(1/p) along axes; for infinity the largest |x|, for minus infinity the smallest, for 0 the number of nonzero elements. The gradient at 0 is 0.
 constexpr Sym norm(const auto& x, double p, unsigned axes, bool keepdim, const char* op) {
   if (p == 0) return reduce<Op::sum>(tt::where(all_of(x, false), x, cast_to(x != 0, x.dtype())), axes, keepdim);  // a gradient of 0
   if (p == 1) return reduce<Op::sum>(tt::abs(x), axes, keepdim);
@@ -60,7 +60,7 @@ struct CosineSimilarity {
     const unsigned axis = detail::axis_bits(both, o.dim, info.name);
     const Sym a = detail::expanded(ra, both.shape()), b = detail::expanded(rb, both.shape());
     const Sym na = detail::norm(a, 2, axis, true, info.name), nb = detail::norm(b, 2, axis, true, info.name);
-    const auto bounded = [&](const Sym& n) { return tt::where(n < o.eps, o.eps + tt::call<Tangent>(here(), n), n); };  // with the gradient of the norm, as in PyTorch
+    const auto bounded = [&](const Sym& n) { return tt::where(n < o.eps, o.eps + tt::call<Tangent>(here(), n), n); };  // gradient of the norm, as in PyTorch
     return detail::reduce<Op::sum>(a / bounded(na) * (b / bounded(nb)), axis, false);
   }
 };
@@ -72,7 +72,8 @@ struct PairwiseDistance {
   static constexpr OpInfo info{.name = "pairwise_distance", .arguments = "x1, x2"};
   static constexpr Sym body(const auto& a, const auto& b, const Options& o) { return detail::distance(a, b, o.p, o.eps, o.keepdim, info.name); }
 };
-/// How euclidean distances are computed: from products, |a|^2 + |b|^2 - 2 ab, which is quick and loses the digits that a and b have in common, or from differences.
+/// How Euclidean distances are computed: from products, |a|^2 + |b|^2 - 2 ab, which is fast and loses the digits that a
+/// and b have in common, or from differences.
 enum class EuclidDistance : std::uint8_t { use_mm_for_euclid_dist_if_necessary, use_mm_for_euclid_dist, donot_use_mm_for_euclid_dist };
 template <>
 inline constexpr const char* choices_of<EuclidDistance> = "use_mm_for_euclid_dist_if_necessary|use_mm_for_euclid_dist|donot_use_mm_for_euclid_dist";
@@ -83,7 +84,7 @@ struct Cdist {
     bool of_products = false;
   };
   static constexpr OpInfo info{.name = "_cdist", .arguments = "x1, x2"};
-  static constexpr const char* called = "cdist";  ///< by users, and so in errors
+  static constexpr const char* called = "cdist";  ///< users' name for the op, used in errors
   static constexpr Sym body(const auto& first, const auto& second, const Options& o) {
     if (!detail::need_rank(first, 2, max_rank - 1, called) || !detail::need_rank(second, 2, max_rank - 1, called)) return first;
     const Sym a = detail::need_real(first, called), b = detail::need_real(second, called);
@@ -107,7 +108,7 @@ struct Cdist {
       return Sym{x.graph, x.graph->permute(x.id, axes)};
     };
     const auto squares = [](const Sym& x) { return detail::reduce<Op::sum>(x * x, 1u << (x.shape().rank - 1), true); };
-    return tt::call<SqrtFlatAtZero>({}, (squares(a) + swapped(squares(b))) + tt::matmul(a, swapped(-2 * b)));  // of the two, b has fewer rows more often
+    return tt::call<SqrtFlatAtZero>({}, (squares(a) + swapped(squares(b))) + tt::matmul(a, swapped(-2 * b)));  // b is scaled, as it has fewer rows more often
   }
 };
 struct Pdist {
@@ -115,7 +116,7 @@ struct Pdist {
     double p = 2;
   };
   static constexpr OpInfo info{.name = "pdist", .arguments = "input"};
-  /// Row i of those behind it, one after the other: n is a number.
+  /// Row i with the rows after it, for each i: the number of rows is a constant.
   static constexpr Sym body(const auto& given, const Options& o) {
     const auto x = detail::need_real(given, info.name);
     Graph& g = *x.graph;
@@ -199,7 +200,7 @@ struct MultilabelMarginLoss {
     Reduction reduction = Reduction::mean;
   };
   static constexpr OpInfo info{.name = "multilabel_margin_loss", .arguments = "input, target"};
-  /// Labels of a row are those before its first negative number.
+  /// The labels of a row are those before its first negative number.
   static constexpr Sym body(const Sym& x, const Sym& labels, const Options& o) {
     const int rank = x.shape().rank;
     if (rank == 0 && labels.shape().rank == 0) return body(detail::reshaped(x, Shape{1}), detail::reshaped(labels, Shape{1}), o);
@@ -219,13 +220,13 @@ struct MultilabelMarginLoss {
   }
 };
 
-/// x / max(norm, eps) along an axis, of the p-norm.
+/// x / max(norm, eps) along an axis, with the p-norm.
 template <Normalize::Options O = Normalize::Options{}, Value A>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<Normalize, O>, A> normalize(A&& x, CallLine at = here()) { return call_structured<Normalize, O>(at, static_cast<A&&>(x)); }
 template <DynamicAxes A>
 constexpr A normalize(const A& x, double p = 2, int dim = 1, double eps = 1e-12, SourceLine at = here()) { return call_with<Normalize>(at, {p, dim, eps}, x); }
-/// sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps)) along an axis of what both are broadcast to.
+/// sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps)) along an axis of the shape that both are broadcast to.
 template <CosineSimilarity::Options O = CosineSimilarity::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<CosineSimilarity, O>, A, B> cosine_similarity(A&& x1, B&& x2, CallLine at = here()) { return call_structured<CosineSimilarity, O>(at, static_cast<A&&>(x1), static_cast<B&&>(x2)); }
@@ -246,8 +247,8 @@ constexpr bool has_many_rows(const Sym& x) { return x.shape().rank > 1 && x.shap
 template <class T>
 bool has_many_rows(const T& x) { return x.dim() > 1 && x.size(-2) > 25; }
 }  // namespace detail
-/// The distance of each row of x1, (..., P, M), from each of x2, (..., R, M): (..., P, R). Euclidean ones of more than 25 rows on a side are computed from
-/// products, as PyTorch's are (NaN then where a coordinate is infinite), unless compute_mode is EuclidDistance::donot_use_mm_for_euclid_dist.
+/// The distance of each row of x1, (..., P, M), from each row of x2, (..., R, M): (..., P, R). Euclidean distances of more than 25 rows on a side are
+/// computed from products, as in PyTorch (then NaN where a coordinate is infinite), unless compute_mode is EuclidDistance::donot_use_mm_for_euclid_dist.
 template <Cdist::Options O = Cdist::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<Cdist, O>, A, B> cdist(A&& x1, B&& x2, CallLine at = here()) { return call_structured<Cdist, O>(at, static_cast<A&&>(x1), static_cast<B&&>(x2)); }
@@ -256,7 +257,7 @@ constexpr A cdist(const A& x1, const std::type_identity_t<A>& x2, double p = 2, 
   const bool many = compute_mode == EuclidDistance::use_mm_for_euclid_dist_if_necessary && p == 2 && (detail::has_many_rows(x1) || detail::has_many_rows(x2));
   return call_with<Cdist>(at, {p, p == 2 && (many || compute_mode == EuclidDistance::use_mm_for_euclid_dist)}, x1, x2);
 }
-/// The distances of each two rows of a matrix, of n (n - 1) / 2 pairs. A captured function holds for the number of rows.
+/// The distances of all pairs of rows of a matrix: n (n - 1) / 2. A captured function is specialised to the number of rows.
 template <Pdist::Options O = Pdist::Options{}, Value A>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<Pdist, O>, A> pdist(A&& input, CallLine at = here()) { return call_structured<Pdist, O>(at, static_cast<A&&>(input)); }
@@ -271,7 +272,7 @@ constexpr A cosine_embedding_loss(const A& input1, const std::type_identity_t<A>
                                   Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<CosineEmbeddingLoss>(at, {margin, reduction}, input1, input2, target);
 }
-/// max(0, margin + |anchor - positive| - |anchor - negative|); `swap`: with the distance of positive and negative, if that is less.
+/// max(0, margin + |anchor - positive| - |anchor - negative|); `swap`: with the distance between positive and negative, if it is smaller.
 template <TripletMarginLoss::Options O = TripletMarginLoss::Options{}, Value A, Value B, Value C>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<TripletMarginLoss, O>, A, B, C> triplet_margin_loss(A&& anchor, B&& positive, C&& negative, CallLine at = here()) { return call_structured<TripletMarginLoss, O>(at, static_cast<A&&>(anchor), static_cast<B&&>(positive), static_cast<C&&>(negative)); }
@@ -280,7 +281,7 @@ constexpr A triplet_margin_loss(const A& anchor, const std::type_identity_t<A>& 
                                 double p = 2, double eps = 1e-6, bool swap = false, Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<TripletMarginLoss>(at, {margin, p, eps, swap, reduction}, anchor, positive, negative);
 }
-/// The mean over classes of max(0, margin - input[label] + input[class])^p, but that of the label. Calls on the host look at labels.
+/// The mean over all classes but the label's of max(0, margin - input[label] + input[class])^p. Calls on the host check the labels.
 template <MultiMarginLoss::Options O = MultiMarginLoss::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<MultiMarginLoss, O>, A, B> multi_margin_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<MultiMarginLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
@@ -289,7 +290,7 @@ constexpr A multi_margin_loss(const A& input, const std::type_identity_t<A>& tar
                               const std::type_identity_t<A>& weight = {}, Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<MultiMarginLoss>(at, {p, margin, reduction}, input, target, weight);
 }
-/// The sum over labels of a row and other classes of max(0, 1 - input[label] + input[class]), divided by how many classes there are.
+/// The sum over the labels of a row and all other classes of max(0, 1 - input[label] + input[class]), divided by the number of classes.
 template <MultilabelMarginLoss::Options O = MultilabelMarginLoss::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<MultilabelMarginLoss, O>, A, B> multilabel_margin_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<MultilabelMarginLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }

@@ -1,4 +1,4 @@
-// Elementwise ops whose results are of another dtype than their operands, or that have options: ops over graphs of a few primitives.
+// Elementwise ops whose results have another dtype than their operands, or that have options: ops over graphs of a few primitives.
 //   tt::isnan(x)   tt::isclose(a, b, {.rtol = 1e-3})   tt::nan_to_num(x)   tt::masked_fill(x, mask, 0)
 #pragma once
 #include "tt/functional/checks.hpp"
@@ -7,7 +7,7 @@ namespace tt {
 namespace detail {
 
 constexpr Sym constant_like(const Sym& x, double v) { return {x.graph, x.graph->constant(x.dtype(), v)}; }
-/// The greatest finite number of a floating dtype.
+/// The largest finite number of a floating dtype.
 constexpr double largest(DType d) {
   switch (d) {
     case DType::f64: return 0x1.fffffffffffffp1023;
@@ -16,7 +16,7 @@ constexpr double largest(DType d) {
     default: return 0x1.fffffep127;
   }
 }
-/// Is an element above (below) all numbers?
+/// Is an element +inf (`above`) or -inf (`below`)?
 constexpr Sym is_infinite(const Sym& x, bool above, bool below) {
   if (!is_floating(x.dtype())) return all_of(x, false);
   const double inf = __builtin_inf();
@@ -92,7 +92,7 @@ struct NanToNum {
     return call<ReplaceNonfinite>({}, x, detail::constant_like(x, o.nan), up, down);
   }
 };
-/// The sum of what is not NaN.
+/// The sum of the elements that are not NaN.
 struct Nansum {
   using Options = ReductionOptions;
   static constexpr OpInfo info{.name = "nansum", .widens = false, .arguments = "input"};
@@ -100,7 +100,7 @@ struct Nansum {
     return detail::reduce<Op::sum>(is_floating(x.dtype()) ? call<ZeroOfNan>({}, x) : x, detail::axis_bits(x, o.dim, info.name), o.keepdim);
   }
 };
-/// The mean of what is not NaN.
+/// The mean of the elements that are not NaN.
 struct Nanmean {
   using Options = ReductionOptions;
   static constexpr OpInfo info{.name = "nanmean", .widens = false, .arguments = "input"};
@@ -117,13 +117,13 @@ struct MaskedFill {
     return tt::where(mask, Sym{x.graph, x.graph->cast(value.id, x.dtype())}, x);
   }
 };
-/// The order of elements along axes reversed.
+/// The elements in reverse order along axes.
 struct Flip {
   struct Options {
     Axes dims;
   };
   static constexpr OpInfo info{.name = "_flip", .widens = false, .arguments = "input, .dims"};
-  static constexpr const char* called = "flip";  ///< by users: a function, whose result lies as its argument does
+  static constexpr const char* called = "flip";  ///< users' name: a function, whose result has the memory order of its argument
   static constexpr Sym body(const Sym& x, const Options& o) {
     const unsigned axes = o.dims.count ? detail::axis_bits(x, o.dims, called) : 0;
     int id = x.id;
@@ -176,7 +176,7 @@ struct DiagEmbed {
     return tt::where(on, all, detail::constant_like(x, 0));
   }
 };
-/// Rounded to so many digits behind the point (before it, if negative), halves to even.
+/// Rounded to `decimals` digits after the point (before it, if negative), halves to even.
 struct RoundDecimals {
   struct Options {
     int decimals = 0;
@@ -209,14 +209,14 @@ struct Frexp {
     const Sym small = a < (digits == 52 ? 0x1p-1022 : 0x1p-126), plain = a > 0 && a < __builtin_inf();
     const Sym bits = bitcast<I>(tt::where(small, a * up, a));
     const Sym e = tt::where(plain, (bits >> digits) - (bias - 1) - tt::where(small, digits == 52 ? 64 : 32, cast<I>(small) - cast<I>(small)), 0);
-    const Sym half = e >> 1;  // in two steps, so that no factor leaves the range
+    const Sym half = e >> 1;  // in two steps, so that no factor overflows
     const auto power = [&](const Sym& n) { return bitcast<R>((n + bias) << digits); };
     return {x * power(-half) * power(half - e), cast<std::int32_t>(e)};
   }
 };
 
 namespace detail {
-/// Two values in the dtype that they have together.
+/// Two values, converted to their common dtype.
 struct SameDtype {
   Sym a, b;
   constexpr SameDtype(const Sym& x, const Sym& y) : a(x), b(y) {
@@ -228,14 +228,14 @@ struct SameDtype {
 }  // namespace detail
 
 namespace detail {
-/// The next f16 from a towards b, both as f32: they have 13 bits fewer, and from 2^-14 down all the same distance.
+/// The next f16 from a towards b, both as f32. f16 has 13 bits fewer; below 2^-14 all its numbers are equally spaced.
 constexpr auto next_half(auto a, auto b) {
   constexpr double least_normal = 0x1p-14, apart = 0x1p-24, most = 65504;
   const auto size = tt::abs(a);
   const auto inwards = (a > 0 && b < a) || (a < 0 && b > a);
   const auto small = tt::where(b > a, a + apart, a - apart), from_infinity = tt::where(a > 0, most, -most);
   const auto moved = tt::where(size < least_normal || (size == least_normal && inwards), small, tt::where(size > most && inwards, from_infinity, next_number<float>(a, b, 0x2000)));
-  return tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(moved == 0, a * 0.0f, moved)));  // 0 has the sign of the side
+  return tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(moved == 0, a * 0.0f, moved)));  // 0 has the sign of the side it is reached from
 }
 }  // namespace detail
 /// The next number from a towards b. bf16 are the upper halves of f32.
@@ -249,7 +249,7 @@ struct Nextafter {
     return call<NextNumber>({}, s.a, s.b);
   }
 };
-/// The derivative number n of digamma: sums of powers, and what is behind them by Euler and Maclaurin's formula.
+/// The n-th derivative of digamma: a sum of powers, and its remainder by the Euler-Maclaurin formula.
 struct Polygamma {
   struct Options {
     int n = 0;
@@ -266,7 +266,7 @@ struct Polygamma {
     };
     constexpr double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6};
     const int n = o.n;
-    const Sym turned = x < 0.5;  // of trigamma, which is made of that of 1 - x there
+    const Sym turned = x < 0.5;  // for trigamma, which is reflected: computed from that of 1 - x
     Sym z = n == 1 ? tt::where(turned, 1 - x, x) : x, sum = 1 / power(z, n + 1);
     for (int k = 1; k < 12; ++k) {
       z = z + 1;
@@ -290,7 +290,7 @@ struct Polygamma {
   }
 };
 
-/// Is it NaN? bool, as the next ones.
+/// Is it NaN? bool, as for the next ones.
 template <Value A>
 constexpr CalledStructured<WithDefaults<Isnan>, A> isnan(A&& a, SourceLine at = here()) { return call_structured<Isnan>(at, static_cast<A&&>(a)); }
 template <Value A>
@@ -301,13 +301,13 @@ template <Value A>
 constexpr CalledStructured<WithDefaults<Isneginf>, A> isneginf(A&& a, SourceLine at = here()) { return call_structured<Isneginf>(at, static_cast<A&&>(a)); }
 template <Value A>
 constexpr CalledStructured<WithDefaults<Isfinite>, A> isfinite(A&& a, SourceLine at = here()) { return call_structured<Isfinite>(at, static_cast<A&&>(a)); }
-/// Is the sign bit set? Of -0 it is.
+/// Is the sign bit set? It is for -0.
 template <Value A>
 constexpr CalledStructured<WithDefaults<Signbit>, A> signbit(A&& a, SourceLine at = here()) { return call_structured<Signbit>(at, static_cast<A&&>(a)); }
 /// Is exactly one of the two other than 0?
 template <Value A, Value B>
 constexpr CalledStructured<WithDefaults<LogicalXor>, A, B> logical_xor(A&& a, B&& b, SourceLine at = here()) { return call_structured<LogicalXor>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
-/// All bits turned, of integers; of bool not.
+/// All bits inverted, for integers; logical not for bool.
 template <Value A>
 constexpr CalledStructured<WithDefaults<BitwiseNot>, A> bitwise_not(A&& a, SourceLine at = here()) { return call_structured<BitwiseNot>(at, static_cast<A&&>(a)); }
 constexpr Sym operator~(const Sym& a) { return BitwiseNot::body(a); }
@@ -322,7 +322,7 @@ template <IscloseOptions O = IscloseOptions{}, Value A, Value B>
 constexpr CalledStructured<Structured<Isclose, O>, A, B> isclose(A&& a, B&& b, CallLine at = here()) { return call_structured<Isclose, O>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 template <DynamicAxes A>
 constexpr A isclose(const A& a, const std::type_identity_t<A>& b, const IscloseOptions& o, SourceLine at = here()) { return call_with<Isclose>(at, o, a, b); }
-/// NaN and infinities replaced: NaN by 0, infinities by the greatest and least numbers of the dtype unless said.
+/// NaN and infinities replaced: NaN by 0, infinities by the largest and smallest numbers of the dtype, unless given.
 template <Value A>
 constexpr CalledStructured<WithDefaults<NanToNum>, A> nan_to_num(A&& a, CallLine at = here()) { return call_structured<NanToNum>(at, static_cast<A&&>(a)); }
 template <DynamicAxes A>
@@ -337,15 +337,15 @@ template <int N, Value A>
 constexpr CalledStructured<Structured<Polygamma, Polygamma::Options{N}>, A> polygamma(A&& x, CallLine at = here()) { return call_structured<Polygamma, Polygamma::Options{N}>(at, static_cast<A&&>(x)); }
 template <DynamicAxes A>
 constexpr A polygamma(int n, const A& x, SourceLine at = here()) { return call_with<Polygamma>(at, {n}, x); }
-/// The sum of what is not NaN, over these axes of an Array; over all without any.
+/// The sum of the elements that are not NaN, over these axes of an Array, or over all.
 template <int... Dims, Value A>
   requires StaticAxes<A>
 constexpr CalledStructured<Structured<Nansum, ReductionOptions{{Dims...}}>, A> nansum(A&& a, CallLine at = here()) { return call_structured<Nansum, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a)); }
-/// The order of elements along these axes of an Array reversed.
+/// The elements in reverse order along these axes of an Array.
 template <int... Dims, Value A>
   requires StaticAxes<A>
 constexpr CalledStructured<Structured<Flip, Flip::Options{{Dims...}}>, A> flip(A&& a, CallLine at = here()) { return call_structured<Flip, Flip::Options{{Dims...}}>(at, static_cast<A&&>(a)); }
-/// `value`, a number or one element, where the mask is true; in the dtype of `a`.
+/// `value`, a scalar or one element, where the mask is true; in the dtype of `a`.
 template <Value A, Value M, Operand V>
 constexpr CalledStructured<WithDefaults<MaskedFill>, A, M, V> masked_fill(A&& a, M&& mask, V&& value, SourceLine at = here()) {
   return call_structured<MaskedFill>(at, static_cast<A&&>(a), static_cast<M&&>(mask), static_cast<V&&>(value));

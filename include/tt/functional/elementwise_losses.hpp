@@ -65,7 +65,7 @@ struct BinaryCrossEntropyWithLogits {
     return detail::reduced(weight.defined() ? loss * weight : loss, o.reduction);
   }
 };
-/// How kl_div is reduced: batchmean is the sum divided by the first extent.
+/// Reductions of kl_div: batchmean is the sum divided by the first extent.
 enum class KlDivReduction { none, mean, sum, batchmean };
 template <>
 inline constexpr const char* choices_of<KlDivReduction> = "none|mean|sum|batchmean";
@@ -113,12 +113,12 @@ struct GaussianNllLoss {
     const Shape s = x.shape();
     const int rank = var.shape().rank;
     const Sym given = rank > 0 && rank == s.rank - 1 ? detail::reshaped(var, detail::with_new_axis(var.shape(), s.rank - 1)) : Sym(var);
-    if (rank > 0) {  // one for each element, or for the last axis
+    if (rank > 0) {  // one variance for each element, or for the last axis
       Shape each = s;
       if (given.shape().rank > 0 && s.rank > 0 && given.shape()[given.shape().rank - 1] == Extent(1)) each.set(s.rank - 1, 1);
       if (!detail::need_shape(given, each, info.name)) return x;
     }
-    const auto v = tt::where(given < o.eps, given - detail::detach(given) + o.eps, given);  // the gradient is that of the larger one
+    const auto v = tt::where(given < o.eps, given - detail::detach(given) + o.eps, given);  // with the gradient of the larger one
     const Sym d = x - t;
     Sym loss = 0.5 * (tt::log(v) + d * d / v);
     if (o.full) loss = loss + 0.9189385332046727;  // log(2 pi) / 2
@@ -168,7 +168,7 @@ struct MultilabelSoftMarginLoss {
   }
 };
 
-/// |input - target|, reduced. With weights, which are of its shape, the mean is divided by their sum.
+/// |input - target|, reduced. With weights, of the same shape, the mean is divided by their sum.
 template <LossOptions O = LossOptions{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<L1Loss, O>, A, B> l1_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<L1Loss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
@@ -199,7 +199,7 @@ constexpr A huber_loss(const A& input, const std::type_identity_t<A>& target, Re
                        const std::type_identity_t<A>& weight = {}, SourceLine at = here()) {
   return call_with<HuberLoss>(at, {reduction, delta}, input, target, weight);
 }
-/// -(target log(input) + (1 - target) log(1 - input)), of probabilities; no logarithm is below -100. `weight` is multiplied, as it is broadcast.
+/// -(target log(input) + (1 - target) log(1 - input)) for probabilities; no logarithm is below -100. The loss is multiplied by `weight`, which is broadcast.
 template <BinaryCrossEntropy::Options O = BinaryCrossEntropy::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<BinaryCrossEntropy, O>, A, B> binary_cross_entropy(A&& input, B&& target, CallLine at = here()) { return call_structured<BinaryCrossEntropy, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
@@ -208,7 +208,7 @@ constexpr A binary_cross_entropy(const A& input, const std::type_identity_t<A>& 
                                  Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<BinaryCrossEntropy>(at, {reduction}, input, target, weight);
 }
-/// The same of sigmoid(input), without overflow; `pos_weight`: of what is positive, as it is broadcast.
+/// The same for sigmoid(input), without overflow; `pos_weight` is the weight of positive targets, which is broadcast.
 template <LossOptions O = LossOptions{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<BinaryCrossEntropyWithLogits, O>, A, B> binary_cross_entropy_with_logits(A&& input, B&& target, CallLine at = here()) {
@@ -219,7 +219,7 @@ constexpr A binary_cross_entropy_with_logits(const A& input, const std::type_ide
                                              Reduction reduction = Reduction::mean, const std::type_identity_t<A>& pos_weight = {}, SourceLine at = here()) {
   return call_with<BinaryCrossEntropyWithLogits>(at, {reduction}, input, target, weight, pos_weight);
 }
-/// target (log(target) - input), of logarithms of probabilities; `log_target`: the target is one too.
+/// target (log(target) - input), where the input is the logarithm of probabilities; `log_target`: so is the target.
 template <KlDiv::Options O = KlDiv::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<KlDiv, O>, A, B> kl_div(A&& input, B&& target, CallLine at = here()) { return call_structured<KlDiv, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
@@ -228,7 +228,7 @@ constexpr A kl_div(const A& input, const std::type_identity_t<A>& target, KlDivR
                    SourceLine at = here()) {
   return call_with<KlDiv>(at, {reduction, log_target}, input, target);
 }
-/// exp(input) - target input, or input - target log(input + eps) of an input that is no logarithm; `full`: with Stirling's term.
+/// exp(input) - target input, or with log_input false input - target log(input + eps); `full`: with Stirling's term.
 template <PoissonNllLoss::Options O = PoissonNllLoss::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<PoissonNllLoss, O>, A, B> poisson_nll_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<PoissonNllLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
@@ -237,7 +237,7 @@ constexpr A poisson_nll_loss(const A& input, const std::type_identity_t<A>& targ
                              Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<PoissonNllLoss>(at, {log_input, full, eps, reduction}, input, target);
 }
-/// (log(var) + (input - target)^2 / var) / 2, of a variance of the same shape, or of that without the last axis; it is at least eps.
+/// (log(var) + (input - target)^2 / var) / 2, with a variance of the same shape, or without the last axis; the variance is at least eps.
 template <GaussianNllLoss::Options O = GaussianNllLoss::Options{}, Value A, Value B, Value C>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<GaussianNllLoss, O>, A, B, C> gaussian_nll_loss(A&& input, B&& target, C&& var, CallLine at = here()) { return call_structured<GaussianNllLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target), static_cast<C&&>(var)); }

@@ -1,6 +1,6 @@
-// Windows, padding, convolution and pooling, each once, as functions over symbols (see tensor_ops.hpp). Images are
-// (N, C, H, W) as in PyTorch. What is known when the program is written is a template argument; Tensors also take it as an
-// ordinary one.
+// Windows, padding, convolution and pooling, each written once, as functions over symbols (see structured.hpp). Images
+// are (N, C, H, W) as in PyTorch. Arguments that are known when the program is written are template arguments; for
+// Tensors they may also be ordinary ones.
 //   tt::conv2d<tt::Conv2dOptions{.stride = 2, .padding = 1}>(images, weights, bias)    tt::conv2d(x, w, b, {.padding = 1})
 //   tt::max_pool2d<tt::Pool2dOptions{.kernel_size = 2}>(images)                        tt::unfold<0, 5>(prices)
 #pragma once
@@ -9,23 +9,23 @@
 
 namespace tt {
 
-/// How conv2d goes over its images; PyTorch's names and defaults.
+/// Options of conv2d; PyTorch's names and defaults.
 struct Conv2dOptions {
   HeightWidth stride = 1;
   HeightWidth padding = 0;   ///< zeros on either side
   HeightWidth dilation = 1;
-  int groups = 1;     ///< of channels, each with weights of its own
+  int groups = 1;     ///< of channels, each group with weights of its own
 };
-/// How pooling goes over its images.
+/// Options of pooling.
 struct Pool2dOptions {
   HeightWidth kernel_size = 2;
-  HeightWidth stride = 0;    ///< 0: that of the kernel
+  HeightWidth stride = 0;    ///< 0: as kernel_size
   HeightWidth padding = 0;   ///< on either side, at most half of the kernel
 };
 
 namespace detail {
 
-/// Images with a margin that is `bits` around their last two axes.
+/// Images with a margin around their last two axes, filled with the number whose bits are given.
 constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bits) {
   const Shape s = g[x].shape;
   if ((margin.h == 0 && margin.w == 0) || s.rank < 2) return x;
@@ -57,8 +57,8 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym& bias, con
   return {&g, g.add(r, g.reshape(bias.id, {w[0], 1, 1}))};
 }
 
-/// Images (..., H, W) to (..., OH, OW) by reducing each window, its rows first; `outside` surrounds the images. The gradient of
-/// a greatest element goes to the first that is it.
+/// Images (..., H, W) to (..., OH, OW) by reducing each window, its rows first; the margin is filled with `outside`.
+/// The gradient of a largest element goes to the first of equals.
 template <Op K>
 constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t outside, const char* op) {
   Graph& g = *images.graph;
@@ -88,7 +88,7 @@ constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t ou
   };
   if (p.kernel_size.h < 1 || p.kernel_size.w < 1 || !g.at_least(height, p.kernel_size.h, too_large) || !g.at_least(width, p.kernel_size.w, too_large))
     return {&g, g.fail(too_large(), images.id)};
-  if (step.h == p.kernel_size.h && step.w == p.kernel_size.w) {  // each element is in one window at most
+  if (step.h == p.kernel_size.h && step.w == p.kernel_size.w) {  // windows do not overlap
     const Extent rows = floor_div(height, step.h), columns = floor_div(width, step.w);
     x = g.slice(g.slice(x, r - 2, 0, rows * Extent(step.h), 1), r - 1, 0, columns * Extent(step.w), 1);
     const Shape apart{in.count(0, r - 2) * rows, step.h, columns, step.w};
@@ -114,7 +114,7 @@ constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
   return cast<std::int64_t>(cast<double>(pool2d<Op::sum>(x, p, 0, op)) / (p.kernel_size.h * p.kernel_size.w));
 }
 
-/// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts. Negative: so many are cut off.
+/// `sizes`: before and after the last axis, then the axis before it, and so on, as PyTorch counts. A negative size removes elements.
 constexpr Sym pad(const Sym& x, const SizeOption* given, int count, double value) {
   Graph& g = *x.graph;
   int r = x.id;
@@ -195,10 +195,10 @@ struct Pad {
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::pad(x, o.pad.item, o.pad.count, o.value); }
 };
 
-/// Convolution (what mathematics calls correlation) of images (N, C, H, W), or of one (C, H, W), with weights (O, C / groups, KH, KW), and a
-/// bias (O) if given: (N, O, OH, OW), OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Each element is
-/// the sum over c, kh, kw in this order. Of Arrays, only N may be known at run time. Throws Error (or does not compile) when channels
-/// or sizes do not fit.
+/// Convolution (mathematically a correlation) of images (N, C, H, W), or of one (C, H, W), with weights (O, C / groups,
+/// KH, KW), and a bias (O) if given: (N, O, OH, OW), OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Each
+/// element is the sum over c, kh, kw in this order. For Arrays, only N may be known at run time. Throws Error (or does
+/// not compile) when channels or sizes do not fit.
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W>
 constexpr CalledStructured<Structured<Conv2d, C>, X, W> conv2d(X&& images, W&& weights, CallLine at = here()) {
   return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights));
@@ -216,13 +216,13 @@ constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, cons
                    CallLine at = here()) {
   return call_with<Conv2d>(at, options, images, weights, bias);
 }
-/// With numbers in PyTorch's order.
+/// Options as numbers in PyTorch's order.
 template <DynamicAxes X, std::integral Stride>
 constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, const std::type_identity_t<X>& bias, Stride stride, HeightWidth padding = 0, HeightWidth dilation = 1, int groups = 1,
                    SourceLine at = here()) {
   return call_with<Conv2d>(at, {static_cast<int>(stride), padding, dilation, groups}, images, weights, bias);
 }
-/// The largest of each window of the last two axes; NaN if there is one. Gradient: to the first of equals, as in PyTorch.
+/// The largest element of each window of the last two axes; NaN if there is one. Gradient: to the first of equals, as in PyTorch.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr CalledStructured<Structured<MaxPool2d, P>, X> max_pool2d(X&& images, CallLine at = here()) {
   return call_structured<MaxPool2d, P>(at, static_cast<X&&>(images));
@@ -235,7 +235,7 @@ template <DynamicAxes X, std::integral Kernel>
 constexpr X max_pool2d(const X& images, Kernel kernel_size, HeightWidth stride = 0, HeightWidth padding = 0, SourceLine at = here()) {
   return call_with<MaxPool2d>(at, {static_cast<int>(kernel_size), stride, padding}, images);
 }
-/// The mean of each window of the last two axes; padding counts as zeros. Of i64 the fraction is cut.
+/// The mean of each window of the last two axes; padding counts as zeros. For i64 the mean is truncated.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr CalledStructured<Structured<AvgPool2d, P>, X> avg_pool2d(X&& images, CallLine at = here()) {
   return call_structured<AvgPool2d, P>(at, static_cast<X&&>(images));
@@ -248,8 +248,8 @@ template <DynamicAxes X, std::integral Kernel>
 constexpr X avg_pool2d(const X& images, Kernel kernel_size, HeightWidth stride = 0, HeightWidth padding = 0, SourceLine at = here()) {
   return call_with<AvgPool2d>(at, {static_cast<int>(kernel_size), stride, padding}, images);
 }
-/// Zeros around a value: so many before and after the last axis, then the one before it, and so on. A negative number cuts
-/// off so many elements.
+/// Zeros around a value: the numbers of zeros before and after the last axis, then the axis before it, and so on. A
+/// negative number removes that many elements.
 template <std::int64_t... Sizes, Value X>
 constexpr CalledStructured<Structured<Pad, Pad::Options{{Sizes...}}>, X> pad(X&& x, CallLine at = here()) {
   return call_structured<Pad, Pad::Options{{Sizes...}}>(at, static_cast<X&&>(x));
@@ -259,12 +259,12 @@ template <DynamicAxes X>
 constexpr X pad(const X& x, const IntList& sizes, double value = 0, SourceLine at = here()) {
   Pad::Options o{{}, value};
   for (int k = 0; k < sizes.size(); ++k)
-    if (sizes.hint(k) < 0) o.pad.push_back(std::int64_t{sizes[k]});  // what is cut off is a number
+    if (sizes.hint(k) < 0) o.pad.push_back(std::int64_t{sizes[k]});  // the size of a cut is specialised
     else o.pad.push_back(sizes[k]);
   return call_with<Pad>(at, o, x);
 }
-/// Windows of `Size` elements along an axis, `Step` apart: the axis becomes the number of windows, a new last axis has what
-/// each holds. Costs nothing; a mean over the last axis is a moving average.
+/// Windows of `Size` elements along an axis, `Step` apart: the axis becomes the number of windows, a new last axis has
+/// the elements of each. Costs nothing; a mean over the last axis is a moving average.
 template <int Axis, std::int64_t Size, std::int64_t Step = 1, Value X>
 constexpr auto unfold(X&& x, CallLine at = here()) {
   return std::remove_cvref_t<X>::tt_front::template function<detail::UnfoldFn<Axis, Size, Step>>(at, static_cast<X&&>(x));

@@ -1,4 +1,4 @@
-// Values joined, parts of them replaced, and triangles of matrices.
+// Concatenation, replacement of a part of a value, and triangles of matrices.
 //   tt::cat<1>(a, b, c)    tt::cat({x, y, z}, 1)    tt::stack(a, b)    tt::slice_scatter<0, 3>(a, part)    tt::tril(a)
 #pragma once
 #include "tt/functional/tensor_ops.hpp"
@@ -6,7 +6,7 @@
 namespace tt {
 namespace detail {
 
-/// With a new axis of extent 1.
+/// A new axis of extent 1.
 constexpr Sym unsqueeze(const Sym& x, int axis, const char* op) {
   const Shape s = x.shape();
   const int k = normalize_axis(axis, s.rank + 1);
@@ -50,7 +50,7 @@ struct SliceScatter {
     return {base.graph, base.graph->slice_scatter(base.id, part.id, o.dim, o.start.extent)};
   }
 };
-/// The elements of a matrix, or of several, for which `column - row` compares so with `diagonal`; zeros for the others.
+/// The elements of a matrix, or of several, with column - row <= diagonal (`Lower`) or >= diagonal; zeros for the others.
 template <bool Lower>
 struct Triangle {
   struct Options {
@@ -67,8 +67,8 @@ struct Triangle {
   }
 };
 
-/// Values one behind the other along an axis; the other extents are equal, those along the axis constants (of Tensors: any).
-/// Of dtypes the highest. Costs a copy of each, or nothing where a value is computed only for this.
+/// Values concatenated along an axis; the other extents are equal, those along the axis constants (for Tensors: any).
+/// The result has the highest of the dtypes. Costs a copy of each, or nothing where a value is computed only for this.
 template <int Axis = 0, Value A, Value B>
 constexpr CalledStructured<Structured<Cat, Cat::Options{Axis}>, A, B> cat(A&& a, B&& b, CallLine at = here()) {
   return call_structured<Cat, Cat::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b));
@@ -86,7 +86,7 @@ constexpr auto cat(A&& a, B&& b, C&& c, D&& d, E&& e, F&&... f) {
   return cat<Axis>(cat<Axis>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d)), static_cast<E&&>(e),
                    static_cast<F&&>(f)...);
 }
-/// Values of one shape along a new axis.
+/// Values of one shape, stacked along a new axis.
 template <int Axis = 0, Value A, Value B>
 constexpr CalledStructured<Structured<Stack, Stack::Options{Axis}>, A, B> stack(A&& a, B&& b, CallLine at = here()) {
   return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b));
@@ -99,8 +99,8 @@ template <int Axis = 0, Value A, Value B, Value C, Value D>
 constexpr CalledStructured<Structured<Stack, Stack::Options{Axis}>, A, B, C, D> stack(A&& a, B&& b, C&& c, D&& d, CallLine at = here()) {
   return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d));
 }
-/// `base` with `part` in place of its elements from `Start` on along an axis, in the dtype of `base`. (Of Tensors, `base` keeps its
-/// elements.)
+/// `base` with `part` in place of its elements from `Start` on along an axis, in the dtype of `base`. (A Tensor `base`
+/// itself is not changed.)
 template <int Axis, std::int64_t Start, Value A, Value B>
 constexpr CalledStructured<Structured<SliceScatter, SliceScatter::Options{Axis, Start}>, A, B> slice_scatter(A&& base, B&& part, CallLine at = here()) {
   return call_structured<SliceScatter, SliceScatter::Options{Axis, Start}>(at, static_cast<A&&>(base), static_cast<B&&>(part));

@@ -1,10 +1,10 @@
-// Values of the shape of another: numbers in a row, a unit matrix. What factories of Tensors make is recorded as these.
+// Values in the shape of another: an arithmetic sequence, an identity matrix. Factories of Tensors are recorded as these ops.
 #pragma once
 #include "tt/functional/reductions.hpp"
 
 namespace tt {
 
-/// start, start + step, ... along the one axis of `input`, in its dtype; reckoned in that of the numbers.
+/// start, start + step, ... along the one axis of `input`, in its dtype; computed in the dtype of start and step.
 struct ArangeLike {
   static constexpr OpInfo info{.name = "arange_like", .widens = false, .arguments = "input, start, step"};
   static constexpr Sym body(const Sym& like, const Sym& start, const Sym& step) {

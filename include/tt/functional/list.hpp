@@ -1,4 +1,4 @@
-// Every op over graphs of the library: what tt::compiled has, and what calls by name find.
+// Lists of all ops over graphs of the library, for tt::compiled and for calls by name.
 #pragma once
 #include "tt/functional/elementwise.hpp"
 #include "tt/functional/distances.hpp"
@@ -15,7 +15,7 @@ namespace tt {
 using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>, AnyOrAll<true>, CountNonzero, Argmax, Argmin, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
                                CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Cat, Stack, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
                                AvgPool2d, Pad>;
-/// The rest of the vocabulary; a file of src/ of its own compiles them.
+/// The other ops; a file of src/ of its own compiles them.
 using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, Nansum, Nanmean, VectorNorm, MaskedFill, Flip, Cross, DiagEmbed, RoundDecimals, Frexp, RandintLike,
                                       Nextafter, Polygamma, NllLoss, L1Loss, SmoothL1Loss, HuberLoss,
                                       BinaryCrossEntropy, BinaryCrossEntropyWithLogits, KlDiv, PoissonNllLoss, GaussianNllLoss, HingeEmbeddingLoss,

@@ -6,10 +6,10 @@
 namespace tt {
 namespace detail {
 
-/// A loss of labels while it is recorded. Classes are along axis 1, or along the only one.
+/// Labels and logits of a loss while it is recorded. Classes are along axis 1, or along the only axis.
 struct Labels {
   int rank = 0, classes = 0;
-  Shape column;  ///< the labels, with an axis of extent 1 where the classes are
+  Shape column;  ///< shape of the labels, with an axis of extent 1 in place of the classes
   bool fit = false;
 
   static constexpr int class_axis(int rank) { return rank > 1 ? 1 : 0; }
@@ -37,7 +37,7 @@ constexpr Sym class_weights(const Sym& x, const Sym& weight, int classes, const 
   need_shape(weight, Shape{x.shape()[classes]}, op);
   return along_axis(weight, classes, x.shape().rank);
 }
-/// Losses of labels, ignored ones out, to what is asked for; `chosen`: the weights of the labels, if there are any.
+/// Losses of labels without the ignored ones, reduced; `chosen`: the weights of the labels, if there are any.
 constexpr Sym reduced_labels(const Sym& loss, const Sym& label, const Sym& chosen, std::int64_t ignored, unsigned axis, Reduction r) {
   const Sym counts = label != ignored;
   const Sym kept = tt::where(counts, loss, 0);
@@ -46,9 +46,9 @@ constexpr Sym reduced_labels(const Sym& loss, const Sym& label, const Sym& chose
   if (r == Reduction::sum) return total;
   const Sym weight = chosen.defined() ? tt::where(counts, chosen, 0) : cast_to(counts, loss.dtype());
   const Sym sum = reduce<Op::sum>(weight, all_axes(weight), false);
-  return tt::where(sum == 0, std::numeric_limits<double>::quiet_NaN(), total / sum);  // so that the sum is recorded first: then it is a kernel before that of the rows
+  return tt::where(sum == 0, std::numeric_limits<double>::quiet_NaN(), total / sum);  // records the sum first: its kernel then precedes that of the rows
 }
-/// cross_entropy of probabilities: the target is of the shape of the logits.
+/// cross_entropy of probabilities: the target has the shape of the logits.
 constexpr Sym cross_entropy_of_probabilities(const Sym& log_probability, const Sym& target, const Sym& weight, Reduction r, double smoothing,
                                              unsigned axis, const char* op) {
   const Sym &x = log_probability, classes = count_of(x, axis);
@@ -59,7 +59,7 @@ constexpr Sym cross_entropy_of_probabilities(const Sym& log_probability, const S
   return reduced(loss, r);
 }
 
-/// logsumexp(logits) - logits[label], with an axis of extent 1 where the classes were.
+/// logsumexp(logits) - logits[label], with an axis of extent 1 in place of the classes.
 struct ClassLoss {
   Labels labels;
   Sym z, label, hit, log_sum, each;
@@ -93,7 +93,7 @@ struct CrossEntropy {
     const detail::ClassLoss c(logits, labels, info.name);
     if (!c.labels.fit) return logits;
     const bool plain = o.ignore_index == -100 && o.reduction == Reduction::mean && o.label_smoothing == 0 && !weight.defined();
-    if (std::is_constant_evaluated() && plain) return c.mean();  // a mask would be a fifth of what the digits example takes to compile
+    if (std::is_constant_evaluated() && plain) return c.mean();  // a mask would add a fifth to the compile time of the digits example
     Sym loss = c.each, weights, chosen;
     const unsigned axis = c.labels.axis();
     if (weight.defined()) {
@@ -137,7 +137,7 @@ struct NllLoss {
     return detail::reduced_labels(loss, label, chosen, o.ignore_index, l.axis(), o.reduction);
   }
 };
-/// Options of a loss that has no others.
+/// Options of a loss that has only a reduction.
 struct LossOptions {
   Reduction reduction = Reduction::mean;
 };
@@ -150,11 +150,11 @@ struct MseLoss {
   }
 };
 
-/// -log softmax(logits)[label], reduced: logits (N, C), (C) or (N, C, d1, ...), labels, of an integer dtype in [0, C), of that shape without C,
-/// or probabilities, of floating elements and of the shape of the logits. `weight`, (C): of each class; the mean is one of weighted elements. Labels
-/// that are `ignore_index` do not count; but static programs of Arrays take -100 for a label outside while all options are the defaults. Of
-/// `label_smoothing`, so much of each target is spread over all classes. Calls on the host look at the labels, captured ones when they run, and throw Error where one is outside;
-/// elsewhere it adds logsumexp(logits - max).
+/// -log softmax(logits)[label], reduced: logits (N, C), (C) or (N, C, d1, ...); labels of an integer dtype in [0, C), in that shape
+/// without C, or probabilities, floating and in the shape of the logits. `weight`, (C): of each class; the mean is then weighted.
+/// Labels equal to `ignore_index` do not count; but in static programs of Arrays, while all options are the defaults, -100 is a
+/// label outside. `label_smoothing` is the part of each target that is spread over all classes. Calls on the host check the labels,
+/// captured ones when they run, and throw Error where one is outside; elsewhere such a label adds logsumexp(logits - max).
 template <Value A, Value B>
 constexpr CalledStructured<WithDefaults<CrossEntropy>, A, B> cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return call_structured<CrossEntropy>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));
@@ -168,7 +168,7 @@ constexpr A cross_entropy(const A& input, const std::type_identity_t<A>& target,
                           Reduction reduction = Reduction::mean, double label_smoothing = 0, SourceLine at = here()) {
   return call_with<CrossEntropy>(at, {ignore_index, reduction, label_smoothing}, input, target, weight);
 }
-/// -input[label], reduced as cross_entropy is: of logarithms of probabilities.
+/// -input[label], reduced as cross_entropy is; the input is the logarithm of probabilities.
 template <NllLoss::Options O = NllLoss::Options{}, Value A, Value B, Value... W>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<NllLoss, O>, A, B, W...> nll_loss(A&& input, B&& target, W&&... weight) {
@@ -179,7 +179,7 @@ constexpr A nll_loss(const A& input, const std::type_identity_t<A>& target, cons
                      Reduction reduction = Reduction::mean, SourceLine at = here()) {
   return call_with<NllLoss>(at, {ignore_index, reduction}, input, target, weight);
 }
-/// (a - b)^2, reduced. With weights, which are of its shape, the mean is divided by their sum.
+/// (a - b)^2, reduced. With weights, of the same shape, the mean is divided by their sum.
 template <Value A, Value B>
 constexpr CalledStructured<WithDefaults<MseLoss>, A, B> mse_loss(A&& a, B&& b, SourceLine at = here()) {
   return call_structured<MseLoss>(at, static_cast<A&&>(a), static_cast<B&&>(b));

@@ -1,4 +1,5 @@
-// Layers of networks that are formulas over a few ops: normalisation over batches and groups, gates, linear maps, attention. PyTorch's names, arguments and defaults.
+// Layers of networks that are formulas over a few ops: normalisation over batches and groups, gates, linear maps,
+// attention. PyTorch's names, arguments and defaults.
 //   tt::linear(x, w, b)   tt::group_norm(x, 4)   tt::scaled_dot_product_attention(q, k, v, {}, 0, true)
 #pragma once
 #include "tt/functional/checks.hpp"
@@ -13,7 +14,7 @@ constexpr Sym normalized(const auto& x, unsigned axes, double eps) {
   const auto c = x - detail::mean(x, axes, true);
   return c * tt::rsqrt(detail::mean(c * c, axes, true) + eps);
 }
-/// Scaled and moved by vectors along axis 1, where they are given.
+/// Scaled and shifted by vectors along axis 1, where they are given.
 constexpr Sym channel_affine(const Sym& x, const Sym& weight, const Sym& bias, const char* op) {
   Sym y = x;
   const int rank = x.shape().rank;
@@ -102,7 +103,7 @@ struct Linear {
     return bias.defined() && detail::need_same_dtype(x, bias, info.name) ? y + bias : y;
   }
 };
-/// A product of integers that are stored in 8 or 16 bits, summed in 32.
+/// A product of matrices of integers stored in 8 or 16 bits, summed in 32.
 struct IntMm {
   static constexpr OpInfo info{.name = "_int_mm", .widens = false, .arguments = "input, mat2"};
   static constexpr Sym body(const Sym& a, const Sym& b) {
@@ -175,7 +176,7 @@ struct PixelShuffle {
     }
   }
 };
-/// Attention over the last two axes: softmax(q k^T scale + mask) v. With a seed, weights are dropped with probability dropout_p, and the others made larger.
+/// Attention over the last two axes: softmax(q k^T scale + mask) v. With a seed, weights are dropped with probability dropout_p, and the others scaled up.
 struct Attention {
   struct Options {
     bool is_causal = false;
@@ -200,7 +201,7 @@ struct Attention {
     }
     const unsigned last = 1u << (scores.shape().rank - 1);
     const auto top = detail::detach(detail::reduce<Op::amax>(scores, last, true));
-    const auto e = tt::exp(scores - tt::where(top == none, 0, top));  // of a row without any key: zeros
+    const auto e = tt::exp(scores - tt::where(top == none, 0, top));  // zeros for a row without any key
     const auto sum = detail::reduce<Op::sum>(e, last, true);
     Sym weights = e / tt::where(sum == 0, 1, sum);
     if (seed.defined()) {
@@ -211,24 +212,24 @@ struct Attention {
   }
 };
 
-/// x weight^T + bias: (..., in) to (..., out), of a weight (out, in).
+/// x weight^T + bias: (..., in) to (..., out), with a weight (out, in).
 template <Value A, Value W, Value... B>
 constexpr CalledStructured<WithDefaults<Linear>, A, W, B...> linear(A&& x, W&& weight, B&&... bias) { return call_structured<Linear>({}, static_cast<A&&>(x), static_cast<W&&>(weight), static_cast<B&&>(bias)...); }
-/// a b of matrices of u8, i8 or i16: i32, exact (modulo 2^32) on every processor. PyTorch's torch._int_mm.
+/// The product of matrices of u8, i8 or i16: i32, exact (modulo 2^32) on every processor. PyTorch's torch._int_mm.
 template <Value A, Value B>
 constexpr CalledStructured<WithDefaults<IntMm>, A, B> int_mm(A&& a, B&& b) { return call_structured<IntMm>({}, static_cast<A&&>(a), static_cast<B&&>(b)); }
-/// Over each group of channels (axis 1) and all further axes of one example: (x - mean) / sqrt(var + eps) * weight + bias.
+/// (x - mean) / sqrt(var + eps) * weight + bias, over each group of channels (axis 1) and all further axes of one example.
 template <DynamicAxes A>
 constexpr A group_norm(const A& x, int num_groups, const std::type_identity_t<A>& weight = {}, const std::type_identity_t<A>& bias = {}, double eps = 1e-5, SourceLine at = here()) {
   return call_with<GroupNorm>(at, {num_groups, eps}, x, weight, bias);
 }
-/// Over all axes beyond the channels of one example.
+/// The same over all axes beyond the channels of one example.
 template <DynamicAxes A>
 constexpr A instance_norm(const A& x, const std::type_identity_t<A>& running_mean = {}, const std::type_identity_t<A>& running_var = {}, const std::type_identity_t<A>& weight = {},
                           const std::type_identity_t<A>& bias = {}, bool use_input_stats = true, double momentum = 0.1, double eps = 1e-5, SourceLine at = here()) {
   return call_with<InstanceNorm>(at, {use_input_stats, momentum, eps}, x, running_mean, running_var, weight, bias);
 }
-/// x / sqrt(mean(x^2) + eps) * weight over the last axes, which are of the shape given; eps: 2^-23 (f64: 2^-52) unless said.
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose shape is given; eps: 2^-23 (f64: 2^-52) unless given.
 template <RmsNorm::Options O, Value... A>
 constexpr CalledStructured<Structured<RmsNorm, O>, A...> rms_norm(A&&... a) { return call_structured<RmsNorm, O>({}, static_cast<A&&>(a)...); }
 template <DynamicAxes A>

@@ -23,7 +23,7 @@ struct LayerNorm {
     return bias.defined() ? y + bias : y;
   }
 };
-/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, which are of the shape given; the variance is divided
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose shape is given; the variance is divided
 /// by n. weight and bias, of that shape, may be left out.
 template <LayerNorm::Options O, Value... A>
 constexpr CalledStructured<Structured<LayerNorm, O>, A...> layer_norm(A&&... a) { return call_structured<LayerNorm, O>({}, static_cast<A&&>(a)...); }

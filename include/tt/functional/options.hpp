@@ -1,5 +1,5 @@
-// Options of ops over graphs, as members of a struct: their types, and what follows from the struct for all ops alike: each option by name, as
-// words of a node's attributes and back, as fields that text is written and read by.
+// Options of ops over graphs, as members of a struct: their types, and code that all ops derive from the struct: each
+// option by name, as words of a node's attributes and back, and as fields for reading and writing text.
 //   struct Options { Axes dim; bool keepdim = false; Optional<double> eps; SizeOption size; };
 #pragma once
 #include <bit>
@@ -13,7 +13,7 @@ namespace tt {
 
 namespace detail {
 
-/// What is no number of this type is the one next to it: out of every range as well.
+/// A number outside of this type is replaced by the nearest one, which is outside of every valid range as well.
 template <class T>
 constexpr T saturated(std::int64_t v) {
   constexpr auto least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
@@ -24,7 +24,7 @@ constexpr T saturated(std::int64_t v) {
 
 /// A size, as an option. Bodies and kernels read `extent`: in a captured function it may be an expression.
 struct SizeOption {
-  std::int64_t value = 0;  ///< what it is in the call that hands it over
+  std::int64_t value = 0;  ///< its value in the present call
   Extent extent = 0;
 
   constexpr SizeOption() = default;
@@ -33,13 +33,13 @@ struct SizeOption {
   constexpr bool operator==(const SizeOption&) const = default;
 
  private:
-  /// Numbers that no size can be are no codes of expressions.
+  /// Clamps numbers out of the range of sizes, which else could be codes of expressions.
   static constexpr std::int64_t within(std::int64_t n) {
     constexpr std::int64_t most = std::int64_t{1} << 60;
     return n > most ? most : n < -most ? -most : n;
   }
 };
-/// At most N numbers, as an option: a structural type. Throws Error when there are more.
+/// At most N numbers, as an option; a structural type. Throws Error when there are more.
 template <class T, int N>
 struct OptionList {
   T item[N] = {};
@@ -71,12 +71,12 @@ struct OptionList {
  private:
   static constexpr T number(const Size& v) {
     if constexpr (std::is_same_v<T, SizeOption>) return v;
-    else return detail::saturated<T>(std::int64_t{v});  // looked at
+    else return detail::saturated<T>(std::int64_t{v});  // guarded
   }
 };
-/// A list of sizes, as long as a shape can be, and one longer: of a list that is too long, a size is wrong.
+/// A list of sizes, with room for one more than a shape can have: a list that is too long then has a wrong size.
 using Sizes = OptionList<SizeOption, max_rank + 1>;
-/// Axes of a value, negative ones from the end.
+/// Axes of a value; negative ones count from the end.
 using Axes = OptionList<int, max_rank + 1>;
 
 /// A number that may be left out, as an option.
@@ -97,7 +97,7 @@ struct Optional {
   constexpr bool operator==(const Optional&) const = default;
 };
 
-/// The words of an option that is an enum, in the order of its values: "none|mean|sum". Calls by name take a word, and it is its type in schemas.
+/// The words of an option that is an enum, in the order of its values: "none|mean|sum". Calls by name take a word; schemas show this text as the type.
 template <class E>
 inline constexpr const char* choices_of = nullptr;
 template <class E>
@@ -145,7 +145,7 @@ constexpr void each_option(O& options, const F& f) {
 
 // ---- options as words
 
-/// Options as numbers: to.number(v), to.size(s). A list behind its length, what may be left out behind whether it is given.
+/// Writes options as numbers: to.number(v), to.size(s). A list follows its length, an Optional follows its `given`.
 template <class To>
 struct OptionWriter {
   To& to;
@@ -166,7 +166,7 @@ struct OptionWriter {
     for (int k = 0; k < list.count; ++k) (*this)(list.item[k]);
   }
 };
-/// And back: from.number(), from.size().
+/// Reads them back: from.number(), from.size().
 template <class From>
 struct OptionReader {
   From& from;
@@ -184,7 +184,7 @@ struct OptionReader {
     v.given = from.number() != 0;
     (*this)(v.value);
   }
-  /// One number is for both; none leaves the default.
+  /// One number counts for both; none leaves the default.
   void operator()(HeightWidth& v) const {
     OptionList<int, 2> list;
     (*this)(list);
@@ -201,7 +201,7 @@ struct OptionReader {
     }
   }
 };
-/// The words of a node: sizes are expressions.
+/// The words of a node; sizes are codes of extents.
 struct NodeWordsTo {
   Vec<std::int64_t>& words;
   void number(std::int64_t v) { words.push_back(v); }
@@ -217,7 +217,7 @@ struct NodeWordsFrom {
     return v;
   }
 };
-/// Of an option's type.
+/// The OptionField of an option's type.
 struct OptionFieldOf {
   OptionField field;
   constexpr void kind(OptionField::Kind k) { field.kind = k; }

@@ -1,5 +1,5 @@
-// Integers of 4 bits, two in a byte: stored only, as weights of quantised networks are. Ops over graphs, so packing and unpacking fuse with what is
-// beside them, on every path: matmul(x, unpack_int4(q).to(f32) * scale).
+// Integers of 4 bits, two in a byte, for storage only, as for weights of quantised networks. Ops over graphs, so
+// packing and unpacking fuse with the ops around them, on every path: matmul(x, unpack_int4(q).to(f32) * scale).
 //   q = tt::pack_int4(x);      // (..., 2n) integers, of which the low four bits are kept: (..., n) of u8, the even ones in the low halves
 //   tt::unpack_int4(q)         // i8, -8 to 7       tt::unpack_uint4(q)    // u8, 0 to 15
 #pragma once
@@ -45,10 +45,10 @@ struct UnpackInt4 {
   }
 };
 
-/// Pairs of integers along the last axis in bytes, the low four bits of each: (..., 2n) to (..., n) of u8. Throws Error where the last size is odd.
+/// Packs pairs of integers along the last axis into bytes, the low four bits of each: (..., 2n) to (..., n) of u8. Throws Error where the last size is odd.
 template <Value A>
 constexpr CalledStructured<WithDefaults<PackInt4>, A> pack_int4(A&& x) { return call_structured<PackInt4>({}, static_cast<A&&>(x)); }
-/// The integers of bytes that pack_int4 made, as i8 from -8 to 7: (..., n) to (..., 2n).
+/// The integers in bytes that pack_int4 made, as i8 from -8 to 7: (..., n) to (..., 2n).
 template <Value A>
 constexpr CalledStructured<WithDefaults<UnpackInt4<true>>, A> unpack_int4(A&& packed) { return call_structured<UnpackInt4<true>>({}, static_cast<A&&>(packed)); }
 /// The same as u8, from 0 to 15.

@@ -6,20 +6,20 @@
 #pragma once
 #include <string_view>
 
-#include "tt/graph/equal.hpp"  // to compare what is read
+#include "tt/graph/equal.hpp"  // to compare parsed graphs
 #include "tt/graph/sym.hpp"
 
 namespace tt {
 namespace detail {
 
-/// The op of the library that has this name, else nullptr.
+/// The op of the library with this name, else nullptr.
 TT_LAZY const OpDef* find_library_op(std::string_view name);
-/// Reads a graph; `find` knows ops that are no primitives.
+/// Reads a graph; `find` finds ops that are not primitives.
 TT_LAZY Graph parse_graph(std::string_view text, const OpDef* (*find)(std::string_view name));
 
 }  // namespace detail
 
-/// Reads what to_string writes. `Own`: types of ops that are not the library's. Throws Error with the line where it is no such text.
+/// Reads text that to_string wrote. `Own`: types of ops that are not the library's. Throws Error with the line for any other text.
 template <class... Own>
 Graph parse(std::string_view text) {
   return detail::parse_graph(text, [](std::string_view name) {

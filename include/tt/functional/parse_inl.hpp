@@ -1,4 +1,4 @@
-// parse.hpp: where names of ops are looked up.
+// parse.hpp: look-up of ops by name.
 #pragma once
 #include "tt/functional/list.hpp"
 #include "tt/functional/parse.hpp"
@@ -13,7 +13,7 @@ TT_LAZY_DEFINITION const OpDef* find_library_op(std::string_view name) {
   look(OpaqueOps{});
   look(StructuredOps{});
   look(FurtherStructuredOps{});
-  look(TypeList<Tangent, ExtremeOfAll<Op::amax>, ExtremeOfAll<Op::amin>>{});  // no function of users', but in graphs of theirs
+  look(TypeList<Tangent, ExtremeOfAll<Op::amax>, ExtremeOfAll<Op::amin>>{});  // no functions for users, but in their graphs
   for (const ExternalOp* e = __atomic_load_n(&external_ops, __ATOMIC_ACQUIRE); e && !found; e = e->next)
     if (name == e->def->info.name) found = e->def;
   return found;

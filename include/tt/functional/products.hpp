@@ -1,6 +1,6 @@
 // Products with a summand, and products of vectors along axes: ops over graphs, so a sum with its product is one program.
 //   tt::addmm<0.5>(c, a, b)    tt::addmm(c, a, b, 0.5)    tt::inner(u, v)    tt::linalg::vecdot<1>(a, b)
-// Of Arrays what PyTorch is told in arguments is told in template arguments.
+// For Arrays, PyTorch's arguments are template arguments.
 #pragma once
 #include "tt/functional/contractions.hpp"
 #include "tt/functional/distances.hpp"
@@ -14,14 +14,14 @@ struct AddProductOptions {
 namespace detail {
 
 constexpr bool is_whole(double v) { return v > -0x1p63 && v < 0x1p63 && static_cast<double>(static_cast<std::int64_t>(v)) == v; }
-/// x times a number, of which integers take the whole part, as in PyTorch; of booleans whether it is 0.
+/// x times a number: integers use its whole part, as in PyTorch; booleans only whether it is 0.
 constexpr Sym times(const Sym& x, double factor, const char* op, const char* what) {
   if (factor == 1) return x;
   if (is_floating(x.dtype())) return x * factor;
   if (!need_option(x, factor > -0x1p63 && factor < 0x1p63, op, what, factor, "a number of 64 bits beside integers")) return x;
   return cast_to(x * (x.dtype() == DType::boolean ? factor != 0 : static_cast<std::int64_t>(factor)), x.dtype());
 }
-/// beta times the first operand, repeated to the product's shape, and alpha times the product; of a beta of 0 the first one is not looked at.
+/// beta times the first operand, broadcast to the product's shape, plus alpha times the product; with a beta of 0 the first one is not read.
 constexpr Sym add_product(const Sym& input, const Sym& product, const AddProductOptions& o, const char* op) {
   if (product.graph->failure) return product;
   const BroadcastResult both = try_broadcast(input.shape(), product.shape());
@@ -48,7 +48,7 @@ struct Addmv {
   static constexpr OpInfo info{.name = "addmv", .arguments = "input, mat, vec"};
   static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::ranked_product<"addmv", 2, 1>(input, a, b), o, info.name); }
 };
-/// (M) x (N): each by each.
+/// (M) x (N): the products of all pairs.
 struct Addr {
   using Options = AddProductOptions;
   static constexpr OpInfo info{.name = "addr", .arguments = "input, vec1, vec2"};
@@ -59,7 +59,7 @@ struct Addr {
     return detail::add_product(detail::cast_to(input, d), detail::OuterFn<"addr">::record(detail::cast_to(a, d), detail::cast_to(b, d)), o, info.name);
   }
 };
-/// (B, M, K) x (B, K, N), one product a batch.
+/// (B, M, K) x (B, K, N), one product for each b.
 struct Baddbmm {
   using Options = AddProductOptions;
   static constexpr OpInfo info{.name = "baddbmm", .arguments = "input, batch1, batch2"};
@@ -108,7 +108,7 @@ template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
 constexpr CalledStructured<Structured<Addmv, AddProductOptions{Beta, Alpha}>, I, A, B> addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
   return call_structured<Addmv, AddProductOptions{Beta, Alpha}>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
-/// beta input + alpha times each element of a vector by each of another: (M) and (N) give (M, N).
+/// beta input + alpha times the products of all pairs of elements of two vectors: (M) and (N) give (M, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr CalledStructured<Structured<Addr, AddProductOptions{Beta, Alpha}>, I, A, B> addr(I&& input, A&& a, B&& b, CallLine at = here()) {

@@ -1,4 +1,4 @@
-// Random numbers that are functions of a seed and a place: counters through Philox, in every executor the same bits.
+// Random numbers as functions of a seed and an index: Philox of a counter, with the same bits in every executor.
 //   tt::rand_like(x, 7)    tt::randn_like(x, seed)
 #pragma once
 #include "tt/functional/structured.hpp"
@@ -6,7 +6,7 @@
 namespace tt {
 namespace detail {
 
-/// The counter of each element: its place in row-major order.
+/// The counter of each element: its index in row-major order.
 constexpr Sym flat_index(const Sym& like) {
   Sym index{like.graph, like.graph->constant(DType::i64, 0)};
   Sym stride{like.graph, like.graph->constant(DType::i64, 1)};
@@ -21,13 +21,13 @@ constexpr Sym flat_index(const Sym& like) {
   }
   return {like.graph, like.graph->broadcast_to(index.id, like.shape())};
 }
-/// [0, 1) from the upper bits of 64: as many as a number of that dtype has.
+/// Numbers in [0, 1) from the upper bits of 64, as many as the dtype has significant bits.
 constexpr Sym unit_interval(const Sym& bits, DType d) {
   const int digits = d == DType::f64 ? 53 : d == DType::f32 ? 24 : d == DType::f16 ? 11 : 8;
   const Sym whole = shift_right_logical(bits, 64 - digits);
   return Sym{bits.graph, bits.graph->cast(whole.id, d)} * (1.0 / static_cast<double>(std::int64_t{1} << digits));
 }
-/// The seed of random numbers, which is an integer.
+/// The seed of random numbers; fails if it is not an integer.
 constexpr Sym as_seed(const Sym& seed, const char* op) {
   if (!is_floating(seed.dtype())) return seed;
   seed.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = seed.dtype()});
@@ -57,8 +57,8 @@ struct RandnLike {
   }
 };
 
-/// Whole numbers from `low` on, in the shape of `input`: `range` of them, without a sign. Up to 2^53 of them are made of the numbers in [0, 1) that rand_like
-/// gives for the seed in f64; of more, what is left of 64 bits.
+/// Whole numbers from `low` on, in the shape of `input`: `range` different ones, where `range` is unsigned. Up to 2^53 of them
+/// are computed from the numbers in [0, 1) that rand_like gives for the seed in f64; more of them are the remainder of 64 bits.
 struct RandintLike {
   struct Options {
     std::int64_t low = 0, range = 1;
@@ -72,21 +72,21 @@ struct RandintLike {
       if (o.range >= 0 && o.range <= std::int64_t{1} << 53)
         return Sym{&g, g.cast(tt::floor(detail::unit_interval(bits, DType::f64) * static_cast<double>(o.range)).id, DType::i64)};
       if (o.range < 0) return tt::where(bits < number(0) && bits >= range, bits - range, bits);  // 2^63 or more
-      const Sym rest = bits - tt::floor_divide(shift_right_logical(bits, 1), range) * number(2) * range;  // below twice the range
+      const Sym rest = bits - tt::floor_divide(shift_right_logical(bits, 1), range) * number(2) * range;  // less than twice the range
       return tt::where(rest < number(0) || rest >= range, rest - range, rest);
     };
     return drawn() + number(o.low);
   }
 };
 
-/// Uniform random numbers in [0, 1) of the shape of `like`: element i of key `seed` (an integer) is
-/// always the same. Use another seed for other numbers.
+/// Uniform random numbers in [0, 1) in the shape of `like`: element i for `seed` (an integer) is always the same. Use
+/// another seed for other numbers.
 template <Value A, class S>
   requires Operand<S>
 constexpr CalledStructured<WithDefaults<RandLike>, A, S> rand_like(A&& like, S&& seed, SourceLine at = here()) {
   return call_structured<RandLike>(at, static_cast<A&&>(like), static_cast<S&&>(seed));
 }
-/// Normal random numbers (mean 0, variance 1) of the shape of `like`; see rand_like.
+/// Normal random numbers (mean 0, variance 1) in the shape of `like`; see rand_like.
 template <Value A, class S>
   requires Operand<S>
 constexpr CalledStructured<WithDefaults<RandnLike>, A, S> randn_like(A&& like, S&& seed, SourceLine at = here()) {

@@ -1,5 +1,5 @@
-// Reductions along axes, softmax and its kin. Axes are template arguments, so that they can be part of an Array's type; symbols
-// and Tensors take them as ordinary arguments, as PyTorch does.
+// Reductions along axes, softmax and related functions. Axes are template arguments, so that they can be part of an
+// Array's type; symbols and Tensors take them as ordinary arguments, as PyTorch does.
 //   tt::sum<1>(a)    tt::sum(x, 1)    tt::sum(x, {0, 1}, true)    tt::softmax<1>(a)
 #pragma once
 #include "tt/functional/structured.hpp"
@@ -7,7 +7,7 @@
 namespace tt {
 namespace detail {
 
-/// What has no axes is a vector of one element to these, as in PyTorch. Of no axis: all.
+/// The axes as bits; all if none are given. A value without axes counts as a vector of one element, as in PyTorch.
 constexpr unsigned axis_bits(const Sym& x, const Axes& dim, const char* op) {
   const int rank = x.shape().rank;
   if (dim.count == 0) return (1u << rank) - 1;
@@ -52,13 +52,13 @@ constexpr Sym iota_like(const Sym& x, unsigned axis_bit) {
 constexpr Sym to_real(const Sym& x) {
   return is_floating(x.dtype()) ? x : Sym{x.graph, x.graph->cast(x.id, DType::f32)};
 }
-/// Fails when both are there, and of two dtypes.
+/// Fails when both are defined and their dtypes differ.
 constexpr bool need_same_dtype(const Sym& x, const Sym& y, const char* op) {
   const bool same = !y.defined() || x.dtype() == y.dtype();
   if (!same) x.graph->fail({.mistake = Mistake::dtypes_differ, .op = op, .dtype = x.dtype(), .other_dtype = y.dtype()});
   return same;
 }
-/// Of integers PyTorch gives no mean: which dtype it has is the caller's to say.
+/// PyTorch defines no mean of integers: the caller has to choose a dtype.
 constexpr Sym need_real(const Sym& x, const char* op) {
   if (!is_floating(x.dtype())) x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = x.dtype()});
   return to_real(x);
@@ -69,7 +69,7 @@ constexpr Shape shape_of(const Sizes& sizes) {
   for (int k = 0; k < sizes.count && k < max_rank; ++k) s.push_back(sizes.item[k].extent);
   return s;
 }
-/// The last axes of a value as bits: as many as there are sizes, which are theirs.
+/// The last axes of a value as bits; `sizes` must be their sizes.
 constexpr unsigned last_axes(const Sym& x, const Sizes& sizes, const char* op) {
   const int rank = x.shape().rank, first = rank - sizes.count;
   const Shape given = shape_of(sizes);
@@ -79,27 +79,27 @@ constexpr unsigned last_axes(const Sym& x, const Sizes& sizes, const char* op) {
   if (!same) x.graph->fail(differ());
   return same ? ((1u << rank) - 1) & ~((1u << first) - 1) : 0;
 }
-/// `x`, if it is there, has these sizes and no others.
+/// Fails when `x` is defined and has not exactly these sizes.
 constexpr void need_sizes(const Sym& x, const Sizes& sizes, const char* op) {
   if (x.defined() && x.shape().rank != sizes.count) x.graph->fail({.mistake = Mistake::last_sizes_differ, .op = op, .a = x.shape(), .b = shape_of(sizes)});
   else if (x.defined()) last_axes(x, sizes, op);
 }
 constexpr Sym mean(const Sym& real, unsigned axes, bool keepdim) { return reduce<Op::sum>(real, axes, keepdim) / count_of(real, axes); }
-/// An axis of extent 0 has no largest element; static programs look when they run, but not at several run-time extents put together.
+/// An axis of extent 0 has no largest element. Static programs check a run-time extent when they run, but not a product of several.
 constexpr void need_elements(const Sym& x, unsigned axes, const char* op) {
   for (int k = 0; k < x.shape().rank; ++k)
     if (const Extent e = x.shape()[k]; (axes >> k & 1) == 0) continue;
     else if (const Failure none{.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k}; e == Extent(0)) x.graph->fail(none);
     else if (!e.is_constant() && std::is_constant_evaluated()) x.graph->needed.push_back({e, 1, x.graph->located(none)});
 }
-/// amax or amin over axes; bool as numbers. `bits`: where its gradient goes, see graph/node.hpp.
+/// amax or amin over axes; bool as numbers. `bits`: which elements get the gradient, see graph/node.hpp.
 template <Op K>
 constexpr Sym extreme(const Sym& x, unsigned axes, bool keepdim, const char* op, std::uint64_t bits = 0) {
   need_elements(x, axes, op);
   if (x.dtype() == DType::boolean) return reduce<K>(cast<std::int32_t>(x), axes, keepdim) != 0;
   return reduce<K>(x, axes, keepdim, bits);
 }
-/// The first place along one axis where x is `m`, or NaN.
+/// The first index along one axis at which x is `m`, or NaN.
 constexpr Sym place_of(const Sym& x, const Sym& m, unsigned axes, bool keepdim) {
   const Sym n = {x.graph, x.graph->cast(count_of(x, axes).id, DType::i64)};
   return reduce<Op::amin>(tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
@@ -107,7 +107,7 @@ constexpr Sym place_of(const Sym& x, const Sym& m, unsigned axes, bool keepdim) 
 
 }  // namespace detail
 
-/// Options of a reduction: over these axes, all if there are none; whether they stay, with extent 1.
+/// Options of a reduction: its axes, all if there are none; keepdim keeps them, with extent 1.
 struct ReductionOptions {
   Axes dim;
   bool keepdim = false;
@@ -132,7 +132,7 @@ struct VarOptions {
   double correction = 1;
 };
 namespace detail {
-/// Divided by n - correction, but by no less than 0.
+/// Divided by n - correction, or by 0 if that is negative.
 constexpr Sym variance(const Sym& x, const VarOptions& o, const char* op) {
   const unsigned axes = axis_bits(x, o.dim, op);
   const Sym r = need_real(x, op), c = r - mean(r, axes, true), n = count_of(r, axes);
@@ -153,7 +153,7 @@ struct Std {
   static constexpr OpInfo info{.name = "std", .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) { return tt::call<SqrtFlatAtZero>({}, detail::variance(x, o, info.name)); }
 };
-/// Is one of the elements other than 0; are all?
+/// Is any element other than 0; are all?
 template <bool All>
 struct AnyOrAll {
   using Options = ReductionOptions;
@@ -181,8 +181,7 @@ struct Amin {
   static constexpr OpInfo info{.name = "amin", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::extreme<Op::amin>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
 };
-/// The first place of the maximum (minimum), or of the first NaN: along one axis, or of all axes among the elements in row-major order.
-/// max or min of all elements. As amax and amin, but the gradient of NaN goes to the NaN, where theirs is NaN everywhere.
+/// max or min of all elements. As amax and amin, but the gradient goes to the NaN if there is one, where that of amax and amin is NaN everywhere.
 template <Op K>
 struct ExtremeOfAll {
   using Options = NoOptions;
@@ -191,6 +190,7 @@ struct ExtremeOfAll {
     return detail::extreme<K>(x, (1u << x.shape().rank) - 1, false, K == Op::amax ? "max" : "min", gradient_to_nan);
   }
 };
+/// The first index of the maximum (minimum), or of the first NaN: along one axis, or of all elements in row-major order.
 template <Op K>
 struct ArgExtreme {
   struct Options {
@@ -212,7 +212,7 @@ struct ArgExtreme {
 };
 using Argmax = ArgExtreme<Op::amax>;
 using Argmin = ArgExtreme<Op::amin>;
-/// The greatest, or least, element along one axis and its first place. Gradient: to that place alone.
+/// The largest, or smallest, element along one axis and its first index. Gradient: to that element alone.
 template <Op K>
 struct Extreme {
   struct Options {
@@ -233,7 +233,7 @@ struct Extreme {
     return {x.dtype() == DType::boolean ? values != 0 : values, places};
   }
 };
-// Those that call opaque ops are templates, whose bodies a file that does not call them need not compile.
+// Ops that call intrinsics are templates, whose bodies a file that does not call them need not compile.
 struct Softmax {
   using Options = AxisOptions;
   static constexpr OpInfo info{.name = "softmax", .arguments = "input, .dim"};
@@ -299,7 +299,7 @@ template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Var, VarOptions{{Dims...}}>, A> var(A&& a, CallLine at = here()) {
   return call_structured<Var, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
-/// By n - correction; true and false are a correction of 1 and 0 (unbiased).
+/// Divided by n - correction; true and false are a correction of 1 and 0 (unbiased).
 template <Value A>
 constexpr CalledWith<Var, A> var(A&& a, const Axes& dim, double correction = 1, bool keepdim = false, SourceLine at = here()) {
   return call_with<Var>(at, {dim, keepdim, correction}, a);
@@ -312,7 +312,7 @@ template <Value A>
 constexpr CalledWith<Var, A> var(A&& a, const VarOptions& options, SourceLine at = here()) {
   return call_with<Var>(at, options, a);
 }
-/// Its square root.
+/// The square root of the variance.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Std, VarOptions{{Dims...}}>, A> std(A&& a, CallLine at = here()) {
   return call_structured<Std, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -329,7 +329,7 @@ template <Value A>
 constexpr CalledWith<Std, A> std(A&& a, const VarOptions& options, SourceLine at = here()) {
   return call_with<Std>(at, options, a);
 }
-/// Is any element over the axes (all if none) other than 0? Of none: false. NaN is other than 0.
+/// Is any element over the axes (all if none) other than 0? False for no elements. NaN is other than 0.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<AnyOrAll<false>, ReductionOptions{{Dims...}}>, A> any(A&& a, CallLine at = here()) {
   return call_structured<AnyOrAll<false>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -338,7 +338,7 @@ template <Value A>
 constexpr CalledWith<AnyOrAll<false>, A> any(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<AnyOrAll<false>>(at, {dim, keepdim}, a);
 }
-/// Are all elements? Of none: true.
+/// Are all elements other than 0? True for no elements.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<AnyOrAll<true>, ReductionOptions{{Dims...}}>, A> all(A&& a, CallLine at = here()) {
   return call_structured<AnyOrAll<true>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -347,7 +347,7 @@ template <Value A>
 constexpr CalledWith<AnyOrAll<true>, A> all(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<AnyOrAll<true>>(at, {dim, keepdim}, a);
 }
-/// How many elements over the axes (all if none) are other than 0, as i64.
+/// The number of elements over the axes (all if none) that are other than 0, as i64.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<CountNonzero, CountNonzero::Options{{Dims...}}>, A> count_nonzero(A&& a, CallLine at = here()) {
   return call_structured<CountNonzero, CountNonzero::Options{{Dims...}}>(at, static_cast<A&&>(a));
@@ -356,7 +356,7 @@ template <Value A>
 constexpr CalledWith<CountNonzero, A> count_nonzero(A&& a, const Axes& dim, SourceLine at = here()) {
   return call_with<CountNonzero>(at, {dim}, a);
 }
-/// The largest element; NaN if there is one. Gradient: shared evenly among equals. Of no elements there is none: an error.
+/// The largest element; NaN if there is one. Gradient: shared evenly among equals. No elements are an error.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Amax, ReductionOptions{{Dims...}}>, A> amax(A&& a, CallLine at = here()) {
   return call_structured<Amax, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -365,7 +365,7 @@ template <Value A>
 constexpr CalledWith<Amax, A> amax(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Amax>(at, {dim, keepdim}, a);
 }
-/// The smallest element; NaN if there is one. Of no elements there is none: an error.
+/// The smallest element; NaN if there is one. No elements are an error.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Amin, ReductionOptions{{Dims...}}>, A> amin(A&& a, CallLine at = here()) {
   return call_structured<Amin, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -383,7 +383,7 @@ template <Value A>
 constexpr CalledWith<Logsumexp, A> logsumexp(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Logsumexp>(at, {dim, keepdim}, a);
 }
-/// The index (i64) of the first largest element along one axis; of the first NaN if there is one. Of no elements: an error.
+/// The index (i64) of the first largest element along one axis; of the first NaN if there is one. No elements are an error.
 template <int Dim, Value A>
 constexpr CalledStructured<Structured<Argmax, Argmax::Options{Dim}>, A> argmax(A&& a, CallLine at = here()) {
   return call_structured<Argmax, Argmax::Options{Dim}>(at, static_cast<A&&>(a));
@@ -395,7 +395,7 @@ template <DynamicAxes A>
 constexpr CalledWith<Argmax, A> argmax(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
   return call_with<Argmax>(at, {dim, keepdim}, a);
 }
-/// The same of the first smallest element.
+/// The same for the first smallest element.
 template <int Dim, Value A>
 constexpr CalledStructured<Structured<Argmin, Argmin::Options{Dim}>, A> argmin(A&& a, CallLine at = here()) {
   return call_structured<Argmin, Argmin::Options{Dim}>(at, static_cast<A&&>(a));

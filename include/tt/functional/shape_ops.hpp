@@ -1,4 +1,4 @@
-// Other shapes for the same elements, parts of a value, and a value without its derivative; what they are told is in their types.
+// Other shapes for the same elements, parts of a value, and a value without its derivative; their arguments are template arguments.
 //   tt::transpose(a)    tt::reshape<4, -1>(a)    tt::slice<0, 2, 5>(a)    tt::detach(a)
 #pragma once
 #include "tt/graph/sym.hpp"
@@ -20,7 +20,7 @@ struct PermuteFn {
     return {a.graph, a.graph->permute(a.id, axes)};
   }
 };
-/// Why an extent of -1 cannot be what the others leave of `size`.
+/// The error when an extent of -1 has no value, as `others`, the product of the other extents, does not divide `size`.
 constexpr Mistake indivisible(Extent size, Extent others) {
   return others != Extent(0) && !size.is_constant() ? Mistake::size_cannot_be_checked : Mistake::sizes_differ;
 }
@@ -82,8 +82,8 @@ template <int... Axes, Value A>
 constexpr auto permute(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::PermuteFn<Axes...>>(at, static_cast<A&&>(a));
 }
-/// The same elements in row-major order under another shape of the same size. One extent may be -1: what the others leave, also
-/// where that is known at run time only.
+/// The same elements in row-major order under another shape of the same size. One extent may be -1: it is computed from
+/// the others, also where it is known at run time only.
 template <std::int64_t... E, Value A>
 constexpr auto reshape(A&& a, CallLine at = here()) {
   static_assert(((E >= -1) && ...), "tt: reshape: an extent is a number, or -1 for what the others leave");
@@ -94,8 +94,8 @@ template <std::int64_t... E, Value A>
 constexpr auto broadcast_to(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::BroadcastFn<E...>>(at, static_cast<A&&>(a));
 }
-/// `Length` elements of one axis from `Start` on, `Step` apart; a negative start counts from the end, if that is known. Along an axis whose extent is known
-/// at run time the call throws Error when it is too short.
+/// `Length` elements of one axis from `Start` on, `Step` apart; a negative start counts from the end, if the extent is
+/// known. If the extent is known at run time only, the call throws Error when it is too small.
 template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step = 1, Value A>
 constexpr auto slice(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::SliceFn<Axis, Start, Length, Step>>(at, static_cast<A&&>(a));

@@ -1,13 +1,13 @@
-// Ops over graphs, each one struct: its options, whose members' names, types and defaults are its schema, and a body over
-// symbols. Calls on Arrays, Tensors and symbols, by name, and in captured functions follow from it; so do derivatives.
+// Ops over graphs, each defined by one struct: options, whose members' names, types and defaults are the op's schema, and a body
+// over symbols. Calls on Arrays, Tensors and symbols, by name, and in captured functions follow from the struct; so do derivatives.
 //   struct LayerNorm {
 //     struct Options { Axes dim; double eps = 1e-5; };
 //     static constexpr OpInfo info{.name = "layer_norm", .arguments = "input, .dim, weight?, bias?"};
 //     static constexpr Sym body(const auto& x, const auto& weight, const auto& bias, const Options& o);
 //   };
-// `arguments` names the Tensors in the order of a call by name, with `?` those that may be left out. Options that must be given stand
-// among them behind a dot; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph. An op of any
-// number of Tensors has "tensors..." there, and its body takes them as a list: body(const Syms& x, const Options& o).
+// `arguments` names the Tensors in the order of a call by name; `?` marks those that may be left out. Options without a default are
+// named among them, with a dot before; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph.
+// An op of any number of Tensors has "tensors..." there, and its body takes them as a list: body(const Syms& x, const Options& o).
 #pragma once
 #include <array>
 
@@ -16,7 +16,7 @@
 
 namespace tt {
 
-/// The operands of an op of any number of them.
+/// The operands of an op that takes any number of them.
 struct Syms {
   const Sym* first;
   int count;
@@ -26,7 +26,7 @@ struct Syms {
 
 namespace detail {
 
-/// The names in an op's `arguments`, one after the other.
+/// Reads the names in an op's `arguments`, one at a time.
 struct ArgumentReader {
   const char* rest;
   NameText name{};
@@ -43,7 +43,7 @@ struct ArgumentReader {
     return name.size > 0;
   }
 };
-/// How many Tensors an op takes, and how many of them may be left out: the last ones.
+/// How many Tensors an op takes, and how many of the last ones may be left out.
 struct TensorCount {
   int all = 0, optional = 0;
   bool any_number = false;
@@ -63,13 +63,13 @@ constexpr TensorCount count_tensors() {
 template <class F>
 inline constexpr TensorCount tensors_of = count_tensors<F>();
 
-/// How many results an op's body gives: one symbol, or the members of its struct Results.
+/// Number of results of an op's body: one symbol, or the members of its struct Results.
 template <class F>
 constexpr int count_results() {
   if constexpr (requires { typename F::Results; }) return count_members<typename F::Results>();
   else return 1;
 }
-/// Has the op a kernel in place of a body? It runs on the host, and gives Meta Tensors for Meta Tensors.
+/// Has the op a kernel instead of a body? It runs on the host, and gives Meta Tensors for Meta Tensors.
 template <class F>
 inline constexpr bool has_kernel = requires { &F::kernel; };
 
@@ -78,13 +78,13 @@ template <class O>
 constexpr bool is_of_narrow_float(const O&) {
   return false;
 }
-/// In its compute dtype, if it is a narrow float; options as they are.
+/// Converts a narrow float to its compute dtype; options are passed through.
 constexpr Sym widened_float(const Sym& x) { return is_of_narrow_float(x) ? Sym{x.graph, x.graph->widened(x.id)} : x; }
 template <class O>
 constexpr const O& widened_float(const O& options) {
   return options;
 }
-/// The body of an op, whose steps are not rounded to the narrow floats that it is given, but its results.
+/// The body of an op with narrow floats as operands: its results are rounded to them, its intermediate values are not.
 template <class F, class... A>
 constexpr auto body_of_narrow(const A&... a) {
   if (!(is_of_narrow_float(a) || ...)) return F::body(a...);
@@ -103,14 +103,14 @@ constexpr auto body_of_narrow(const A&... a) {
   return r;
 }
 
-/// The body on a list of symbols, or what an op with a kernel says its results are like.
+/// The result of the body on symbols, or for an op with a kernel that of F::like, symbols like its results.
 template <class F, class... A>
 constexpr auto body_of(const A&... a) {
   if constexpr (has_kernel<F>) return F::like(a...);
   else if constexpr (!F::info.widens) return F::body(a...);
   else return body_of_narrow<F>(a...);
 }
-/// The body on these symbols, those left out behind them.
+/// The body on these symbols; the Tensors after them are left out.
 template <class F, class... S>
 constexpr auto record_structured(const options_t<F>& options, const S&... s) {
   constexpr int given = sizeof...(S), most = tensors_of<F>.all;
@@ -126,7 +126,7 @@ constexpr auto record_structured(const options_t<F>& options, const S&... s) {
     }(std::make_index_sequence<static_cast<std::size_t>(most - given)>{});
   }
 }
-/// The same with nodes; `given`: the set of Tensors that there are nodes for.
+/// The same on nodes; bit k of `given`: is Tensor k among the operands?
 template <class F>
 [[gnu::cold]] void record_nodes(Graph& g, Ids operands, std::int64_t given, const options_t<F>& options, int* results) {
   constexpr int all = tensors_of<F>.all;
@@ -148,7 +148,7 @@ template <class F>
   }
 }
 
-/// Back from words_of_options.
+/// The inverse of words_of_options.
 template <class F>
 options_t<F> options_of_words(const std::int64_t* words) {
   NodeWordsFrom from{words + (tensors_of<F>.optional > 0 ? 1 : 0)};
@@ -170,19 +170,19 @@ Vec<std::int64_t> words_of_options(std::int64_t given, const options_t<F>& optio
 }
 }  // namespace detail
 
-/// A derivative on symbols, as DerivativeStep is one on Tensors: of an op with a kernel, in a graph. Floating arguments and results are
-/// for their dtypes and shapes.
+/// The derivative of an op with a kernel on symbols, in a graph (DerivativeStep is the one on Tensors). Floating
+/// arguments and results are only for their dtypes and shapes.
 struct DerivativeRecord {
   const Sym *argument = nullptr, *result = nullptr;
   int arguments = 0;
-  const Sym* gradient = nullptr;  ///< those of the results; undefined: zero
-  Sym* out = nullptr;             ///< those of the arguments; undefined: nothing flows
+  const Sym* gradient = nullptr;  ///< of the results; undefined: zero
+  Sym* out = nullptr;             ///< gradients of the arguments; undefined: no gradient
   SourceLine at{};
 };
 
 namespace detail {
 
-/// Can an op with a kernel be a node of a graph? It says what its results are like, and has a derivative on symbols if it has one at all.
+/// Can an op with a kernel be a node of a graph? It needs F::like for its results, and a derivative on symbols if it has a derivative.
 template <class F>
 inline constexpr bool is_recordable = false;
 template <class F>
@@ -201,7 +201,7 @@ Vec<std::int64_t> words_of_next_dim(const std::int64_t* words) {
 /// Defined where operators are, in dispatch/eager.hpp.
 template <class F>
 const Operator& external_operator();
-/// Does the op's own kernel run on the host, or one that somebody put in its place?
+/// Is the host kernel the op's own, or was another registered in its place?
 template <class F>
 bool has_own_host_kernel();
 template <class F>
@@ -257,7 +257,7 @@ options_t<F> node_options(const Graph& g, int id) {
   return detail::options_of_words<F>(g.attribute_words(g[id]).begin());
 }
 
-/// Records op F as a node for each of its results, on its first operands.
+/// Records op F, as a node for each of its results; `operands` are the first of its Tensors.
 ///   g = tt::replace(g, softmax, tt::record_named<LogSoftmax>(g, g.operands(softmax), {.dim = 1})[0]);
 template <class F>
 Vec<int> record_named(Graph& g, Ids operands, const options_t<F>& options = {}) {
@@ -275,17 +275,17 @@ struct Structured {
   }
 };
 
-/// What knows its axes when the program runs: Tensors and symbols.
+/// Values whose axes are known at run time: Tensors and symbols.
 template <class A>
 concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes;
 
-/// What is called with axes as template arguments: Arrays, expressions, and the symbols that they become in fused functions.
+/// Values whose functions take axes as template arguments: Arrays, expressions, and the symbols that they become in fused functions.
 template <class A>
 concept StaticAxes = !DynamicAxes<A> || std::same_as<std::remove_cvref_t<A>, Sym>;
 
 namespace detail {
 
-/// The type of an op's result is known without a look into its body: on Tensors and symbols.
+/// Front ends (Tensors, symbols) for which the type of an op's result is known without compiling its body.
 template <class Front>
 concept NamesResults = requires { requires Front::dynamic_axes; };
 template <class Front, class Fn, class... A>
@@ -293,7 +293,7 @@ struct StructuredResult {
   using type = decltype(Front::template function<Fn>(SourceLine{}, std::declval<A>()...));
 };
 template <class Fn, class... A>
-struct StructuredResult<NumFront, Fn, A...> {};  // of Nums: no ops over graphs run on them
+struct StructuredResult<NumFront, Fn, A...> {};  // none: ops over graphs do not run on Nums
 template <NamesResults Front, class Fn, class... A>
 struct StructuredResult<Front, Fn, A...> {
   using type = typename Front::template Results<typename Fn::Definition>;
@@ -307,9 +307,9 @@ struct ResultWith<F, A> {
   using type = typename A::tt_front::template Results<F>;
 };
 template <class F>
-inline constexpr options_t<F> default_options{};  // nvcc 13 takes them for zeros where they are a default argument
+inline constexpr options_t<F> default_options{};  // as a default argument nvcc 13 would take them for zeros
 
-/// Of symbols.
+/// The type of an op's results on symbols.
 template <class F>
 struct SymResults {
   static constexpr int count = count_results<F>();
@@ -326,7 +326,7 @@ struct SymResults {
 /// Op F with its defaults.
 template <class F>
 using WithDefaults = Structured<F, detail::default_options<F>>;
-/// The type of the result of an op over graphs on these: of one with its options in its type, and of one whose options are arguments.
+/// The result type of an op over graphs on these arguments: with its options in its type, and with options as arguments.
 template <class Fn, class... A>
 using CalledStructured = typename detail::StructuredResult<front_t<A...>, Fn, A...>::type;
 template <class F, class A>
@@ -341,7 +341,7 @@ template <class F, class... A>
 constexpr CalledStructured<WithDefaults<F>, A...> call_structured(SourceLine at, A&&... a) {
   return front_t<A...>::template function<WithDefaults<F>>(at, static_cast<A&&>(a)...);
 }
-/// With options that are arguments: on Tensors and symbols. Of Tensors no constant expression: clang compiles what may be one, wherever it is mentioned.
+/// With options as arguments: on Tensors and symbols. For Tensors it is not constexpr, since clang compiles a constexpr function wherever it is mentioned.
 template <class F, class A, class... More>
   requires detail::NamesValue<typename A::tt_front>
 CalledWith<F, A> call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {

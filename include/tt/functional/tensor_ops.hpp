@@ -1,4 +1,4 @@
-// The ops over graphs that every program has at hand; images and joins have headers of their own.
+// The ops over graphs that every program includes; images and joins have headers of their own.
 #pragma once
 #include "tt/functional/like_ops.hpp"
 #include "tt/functional/losses.hpp"

@@ -1,7 +1,7 @@
-// PyTorch's functions of shapes, told in template arguments, for values whose shapes are part of their types.
+// PyTorch's functions of shapes, with template arguments, for values whose shapes are part of their types.
 //   tt::unsqueeze<0>(a)    tt::select<1, -1>(a)    tt::diagonal<0>(a)    tt::roll<1, 0>(a)    auto [q, k, v] = tt::chunk<3, 1>(a);
-// Of Tensors they are the functions of that name. The axes of diagonal and roll, those of chunk that do not divide, and those along which select and narrow count from
-// the end must have constant extents.
+// For Tensors they are the functions of the same name. Extents must be constant for the axes of diagonal and roll, for
+// chunks of unequal extents, and for axes along which select and narrow count from the end.
 #pragma once
 #include <initializer_list>
 #include <tuple>
@@ -17,7 +17,7 @@ namespace detail {
 constexpr Sym wrong_axis(const Sym& x, const char* op, int axis) {
   return {x.graph, x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = x.shape(), .number = axis}, x.id)};
 }
-/// f(axis, its extent) of an axis that may count from the end.
+/// f(axis, extent), where `dim` may count from the end.
 template <class F>
 constexpr Sym on_axis(const Sym& x, const char* op, int dim, const F& f) {
   const int axis = normalize_axis(dim, x.shape().rank);
@@ -26,7 +26,7 @@ constexpr Sym on_axis(const Sym& x, const char* op, int dim, const F& f) {
 constexpr Sym needs_constant(const Sym& x, const char* op, int axis) {
   return {x.graph, x.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = op, .a = x.shape(), .number = axis}, x.id)};
 }
-/// A shape with other extents in the place of [first, last).
+/// The shape with the axes [first, last) replaced by other extents.
 constexpr Shape with_extents(const Shape& s, int first, int last, std::initializer_list<Extent> between) {
   Shape to;
   for (int k = 0; k < first; ++k) to.push_back(s[k]);
@@ -34,7 +34,7 @@ constexpr Shape with_extents(const Shape& s, int first, int last, std::initializ
   for (int k = last; k < s.rank; ++k) to.push_back(s[k]);
   return to;
 }
-/// Axis `from` at place `to`.
+/// Moves axis `from` to index `to`.
 constexpr Sym moved(const Sym& x, int from, int to) {
   int axes[max_rank] = {}, n = 0;
   for (int k = 0; k < x.shape().rank; ++k) {
@@ -178,7 +178,7 @@ struct RollFn {
   static constexpr Sym record(const Sym& a) {
     return on_axis(a, name, Dim, [&](int axis, Extent extent) -> Sym {
       if (!extent.is_constant()) return needs_constant(a, name, axis);
-      const std::int64_t n = extent.code, first = n > 0 ? (Shift % n + n) % n : 0;  // so many come from the end
+      const std::int64_t n = extent.code, first = n > 0 ? (Shift % n + n) % n : 0;  // this many come from the end
       if (first == 0) return a;
       const int parts[] = {slice(a, axis, n - first, first).id, slice(a, axis, 0, n - first).id};
       return {a.graph, a.graph->cat(parts, 2, axis)};
@@ -196,7 +196,7 @@ struct RepeatFn {
     if (s.rank > rank) return {a.graph, a.graph->fail({.mistake = Mistake::rank_not_accepted, .op = name, .a = s, .number = rank}, a.id)};
     if (constexpr int more = ((R != 1) + ... + 0); rank + more > max_rank)
       return {a.graph, a.graph->fail({.mistake = Mistake::rank_too_high, .op = name, .a = s, .number = rank + more}, a.id)};
-    Shape apart, repeated, to;  // (1, n, 1, m): each axis behind its number of times
+    Shape apart, repeated, to;  // (1, n, 1, m): each axis after its number of repeats
     for (int k = 0; k < rank; ++k) {
       const Extent own = k < rank - s.rank ? Extent(1) : s[k - (rank - s.rank)];
       if (times[k] != 1) apart.push_back(1), repeated.push_back(times[k]);
@@ -218,7 +218,7 @@ struct RepeatInterleaveFn {
   }
   static auto call(SourceLine at, const auto& a) { return a.repeat_interleave(Repeats, Dim, at); }
 };
-/// Part K of an axis in N, of which the last may be shorter, or empty.
+/// Part K of N parts of an axis, of which the last may be shorter, or empty.
 template <int N, int K, int Dim>
 struct ChunkFn {
   static constexpr const char* name = "chunk";
@@ -235,7 +235,7 @@ struct ChunkFn {
   }
 
  private:
-  /// Where a part of n elements begins.
+  /// The first element of a part, of n elements in all.
   static constexpr std::int64_t first(std::int64_t n, int part = K) {
     const std::int64_t at = part * ((n + N - 1) / N);
     return at < n ? at : n;
@@ -263,20 +263,20 @@ template <class Fn, class A, class... More>
 constexpr auto call_front(SourceLine at, A&& a, More&&... more) {
   return std::remove_cvref_t<A>::tt_front::template function<Fn>(at, static_cast<A&&>(a), static_cast<More&&>(more)...);
 }
-/// Of values whose functions are not those of Tensors, which dispatch/ has.
+/// Values with the functions declared here; those of Tensors are in dispatch/.
 template <class... A>
 concept CompiledValues = (Value<A> && ...) && !(requires { typename std::remove_cvref_t<A>::tt_front::run_time; } || ...);
 
 }  // namespace detail
 
-/// With an axis of extent 1 at place Dim.
+/// A new axis of extent 1 at index Dim.
 template <int Dim, Value A>
 constexpr auto unsqueeze(A&& a, CallLine at = here()) { return detail::call_front<detail::UnsqueezeFn<Dim>>(at, static_cast<A&&>(a)); }
 /// Without axes of extent 1.
 template <class A>
   requires detail::CompiledValues<A>
 constexpr auto squeeze(A&& a, CallLine at = here()) { return detail::call_front<detail::SqueezeFn<>>(at, static_cast<A&&>(a)); }
-/// Without those of the named axes that have extent 1.
+/// Without the named axes, where they have extent 1.
 template <int First, int... Dims, Value A>
 constexpr auto squeeze(A&& a, CallLine at = here()) { return detail::call_front<detail::SqueezeFn<First, Dims...>>(at, static_cast<A&&>(a)); }
 /// All axes as one.
@@ -286,16 +286,16 @@ constexpr auto flatten(A&& a, CallLine at = here()) { return detail::call_front<
 /// Axes Start to End as one.
 template <int Start, int End = -1, Value A>
 constexpr auto flatten(A&& a, CallLine at = here()) { return detail::call_front<detail::FlattenFn<Start, End>>(at, static_cast<A&&>(a)); }
-/// Axis Dim as several; one of their extents may be -1: what the others leave.
+/// Axis Dim split into several; one of their extents may be -1: it is computed from the others.
 template <int Dim, std::int64_t... E, Value A>
 constexpr auto unflatten(A&& a, CallLine at = here()) { return detail::call_front<detail::UnflattenFn<Dim, E...>>(at, static_cast<A&&>(a)); }
-/// Axis From at place To, the others in their order.
+/// Axis From moved to index To; the others keep their order.
 template <int From, int To, Value A>
 constexpr auto movedim(A&& a, CallLine at = here()) { return detail::call_front<detail::MovedimFn<From, To>>(at, static_cast<A&&>(a)); }
 /// Two axes exchanged.
 template <int Axis0, int Axis1, Value A>
 constexpr auto swapaxes(A&& a, CallLine at = here()) { return transpose<Axis0, Axis1>(static_cast<A&&>(a), at); }
-/// Element Index of axis Dim, which is gone then; negative ones count from the end.
+/// Element Index of axis Dim, which is removed; negative indices count from the end.
 template <int Dim, std::int64_t Index, Value A>
 constexpr auto select(A&& a, CallLine at = here()) { return detail::call_front<detail::SelectFn<Dim, Index>>(at, static_cast<A&&>(a)); }
 /// Length elements of axis Dim from Start on, which counts from the end where it is negative.
@@ -314,24 +314,24 @@ constexpr auto expand(A&& a, CallLine at = here()) {
 /// The diagonal number Offset (above the first one) of axes Dim1 and Dim2, as the last axis.
 template <int Offset, int Dim1 = 0, int Dim2 = 1, Value A>
 constexpr auto diagonal(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagonalFn<Offset, Dim1, Dim2>>(at, static_cast<A&&>(a)); }
-/// Elements moved Shift places along axis Dim; those beyond the end come in at the other.
+/// Elements moved by Shift along axis Dim, cyclically.
 template <std::int64_t Shift, int Dim, Value A>
 constexpr auto roll(A&& a, CallLine at = here()) { return detail::call_front<detail::RollFn<Shift, Dim>>(at, static_cast<A&&>(a)); }
-/// The whole value so many times along each axis; there may be more of them than axes.
+/// The whole value repeated along each axis; there may be more numbers than axes.
 template <std::int64_t... R, Value A>
   requires(sizeof...(R) > 0)
 constexpr auto repeat(A&& a, CallLine at = here()) {
   static_assert(((R >= 0) && ...), "tt: repeat: no number is negative");
   return detail::call_front<detail::RepeatFn<R...>>(at, static_cast<A&&>(a));
 }
-/// Each element of axis Dim so many times.
+/// Each element of axis Dim repeated `Repeats` times.
 template <std::int64_t Repeats, int Dim, Value A>
 constexpr auto repeat_interleave(A&& a, CallLine at = here()) {
   static_assert(Repeats >= 0, "tt: repeat_interleave: the number is not negative");
   return detail::call_front<detail::RepeatInterleaveFn<Repeats, Dim>>(at, static_cast<A&&>(a));
 }
 namespace detail {
-/// For several uses: what has a name itself, a copy of what has none.
+/// For several uses of an argument: a reference to an lvalue, a copy of a temporary.
 template <class A>
 constexpr decltype(auto) used_again(std::remove_reference_t<A>& a) {
   if constexpr (std::is_lvalue_reference_v<A>) return (a);
@@ -339,7 +339,7 @@ constexpr decltype(auto) used_again(std::remove_reference_t<A>& a) {
 }
 }  // namespace detail
 
-/// Axis Dim in N parts as a std::tuple: of equal extents, but for the last ones where that is not possible. (There are always N; the last may be empty.)
+/// Axis Dim in N parts as a std::tuple: of equal extents, except the last ones where that is not possible. (There are always N; the last may be empty.)
 template <int N, int Dim = 0, Value A>
 constexpr auto chunk(A&& a, CallLine at = here()) {
   static_assert(N >= 1, "tt: chunk: at least one part");
@@ -347,7 +347,7 @@ constexpr auto chunk(A&& a, CallLine at = here()) {
     return std::tuple(detail::call_front<detail::ChunkFn<N, K, Dim>>(at, detail::used_again<A>(a))...);
   }(std::make_integer_sequence<int, N>{});
 }
-/// Axis Dim in parts of these extents, which are all of it, as a std::tuple.
+/// Axis Dim in parts of these extents, which add up to its extent, as a std::tuple.
 template <int Dim, std::int64_t... E, Value A>
   requires(sizeof...(E) > 0)
 constexpr auto split(A&& a, CallLine at = here()) {

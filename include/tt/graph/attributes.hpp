@@ -1,5 +1,5 @@
-// What nodes of structured ops are told besides their operands: each op's own struct. `each` names its members once; from that
-// follow how a graph keeps them (as words, in a list of its own), how they are compared, written as text and read back.
+// Attributes of structured ops: parameters besides operands, a struct per op. `each` names the members once; from that follow how a graph keeps the struct (as
+// words, in a list of its own), compares it, writes it as text and reads it back.
 //   g.attributes<SliceAttribute>(id).start
 #pragma once
 #include "tt/core/shape.hpp"
@@ -8,10 +8,10 @@
 
 namespace tt {
 
-/// Of sizes, steps, dilations and paddings of windows: products of two of them are whole numbers of 64 bits.
+/// Limit of sizes, steps, dilations and paddings of windows: the product of two of them fits in 64 bits.
 inline constexpr std::int64_t most_step = (std::int64_t{1} << 30) - 1;
 
-/// One axis cut by start and step; the length is in the node's shape.
+/// Elements of one axis from `start` on, `step` apart; the length is in the node's shape.
 struct SliceAttribute {
   int axis = 0;
   Extent start = 0;
@@ -28,12 +28,12 @@ struct PermuteAttribute {
   int rank = 0;
   static constexpr void each(auto&& self, auto&& f) { f("axes", self.axis, self.rank); }
 };
-/// The axis along which places are taken.
+/// The axis along which elements are taken.
 struct TakeAttribute {
   int axis = 0;
   static constexpr void each(auto&& self, auto&& f) { f("axis", self.axis); }
 };
-/// How windows along one axis lie.
+/// Windows along one axis: their distance (step), and the distance of the elements of one window (dilation).
 struct WindowAttribute {
   int axis = 0;
   std::int64_t step = 1, dilation = 1;
@@ -44,9 +44,9 @@ struct WindowAttribute {
     f("dilation", self.dilation);
   }
 };
-/// Where a padded value begins, along one or two axes; how much follows is in the node's shape.
+/// Where the operand begins in a padded value, along one or two axes; the padding behind it follows from the node's shape.
 struct PadAttribute {
-  int axis[2] = {0, 0};  ///< equal: one axis, and the first number counts
+  int axis[2] = {0, 0};  ///< equal: one axis, and before[0] counts
   Extent before[2] = {0, 0};
   /// Elements before the value, along axis k.
   constexpr Extent along(int k) const { return k == axis[0] ? before[0] : k == axis[1] ? before[1] : Extent(0); }
@@ -55,7 +55,7 @@ struct PadAttribute {
     f("from", self.before);
   }
 };
-/// Of the last two axes of images: how far apart windows are, and what one window holds; and the zeros on either side.
+/// Of the last two axes of images: the distance of windows, the distance of the elements of one window, and the zeros on either side.
 struct ConvAttribute {
   std::int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, padding[2] = {0, 0};
   constexpr bool fits() const {
@@ -73,7 +73,7 @@ struct ConvAttribute {
 
 namespace detail {
 
-/// The members of an attribute struct as words, behind those that are there; a list behind its length.
+/// Appends the members of an attribute struct as words; a list follows its length.
 struct WordWriter {
   Vec<std::int64_t>& to;
   constexpr void operator()(const char*, std::int64_t x) { to.push_back(x); }

@@ -1,7 +1,6 @@
-// vmap, a graph to a graph: a function of examples becomes one of batches, with a new axis 0 where an example was. One rule a primitive:
-// elementwise ops take a batch beside single values as they are, when its axes are aligned; views and reductions move their axes by one;
-// products have batches themselves. Ops with a kernel say how they take one (`batching` in their struct); others, and regions, go through it row by row (a scan that
-// carries nothing).
+// vmap, a graph to a graph: a function of examples becomes a function of batches, with a new axis 0 over examples. One rule per primitive: elementwise ops
+// take batches and unbatched values as they are, once axes are aligned; views and reductions move their axes by one; products have batch axes themselves. Ops
+// with a kernel declare their way (`batching` in their struct); other ops with a kernel, and regions, run row by row (a scan that carries nothing).
 //   Graph batched = vmap_of(graph, {0, 2}, n);       // inputs 0 and 2 are batches of n examples; so are all outputs
 #pragma once
 #include "tt/graph/control.hpp"
@@ -30,7 +29,7 @@ class Batcher {
   Vec<char> batched_;
 
   constexpr Shape batch_shape(const Shape& s) const { return with_rows(s, count_); }
-  /// A value with a batch axis, and behind it as many axes as `rank`.
+  /// Value `i` with its batch axis, if it has one, followed by `rank` axes.
   constexpr int aligned(int i, int rank) {
     if (!batched_[i]) return node_[i];
     Shape s{count_};
@@ -38,7 +37,7 @@ class Batcher {
     for (int k = 0; k < from_[i].shape.rank; ++k) s.push_back(from_[i].shape[k]);
     return to_.reshape(node_[i], s);
   }
-  /// As a batch, though it may be the same for all examples.
+  /// Value `i` as a batch, also if it is the same for all examples.
   constexpr int rows_of(int i) { return batched_[i] ? node_[i] : to_.broadcast_to(node_[i], batch_shape(from_[i].shape)); }
 
   constexpr void add(int i) {
@@ -102,11 +101,11 @@ class Batcher {
     if (!(to_[node_[i]].shape == batch_shape(n.shape))) node_[i] = to_.broadcast_to(node_[i], batch_shape(n.shape));
   }
   constexpr int product(const Node& n, int a, int b) {
-    const int rank = n.shape.rank;  // of both, but for batches that one of them lacks
+    const int rank = n.shape.rank;  // of both operands, batch axes that one lacks aside
     int x = aligned(a, rank), y = aligned(b, rank);
     return to_.matmul(x, y);
   }
-  /// Images of all examples are one batch, or, where weights differ, groups of channels.
+  /// Batched images are one larger batch; if weights are batched, too, examples become groups of channels.
   constexpr int convolution(const Node& n, int images, int weights) {
     const auto c = from_.attributes<ConvAttribute>(n);
     const Shape x = from_[images].shape, w = from_[weights].shape, y = n.shape;
@@ -119,7 +118,7 @@ class Batcher {
     const int all = to_.conv(channels, to_.reshape(node_[weights], {count_ * w[0], w[1], w[2], w[3]}), c);
     return to_.permute(to_.reshape(all, {y[0], count_, y[1], y[2], y[3]}), examples_last);
   }
-  /// The op of node `i`, which has a kernel, on all examples at once; -1: it does not take them so.
+  /// One call of the op of node `i`, which has a kernel, on all examples; -1: the op does not take batches.
   constexpr int in_one_call(int i) {
     const Node& n = from_[i];
     const Ids operands = from_.operands(i);
@@ -130,7 +129,7 @@ class Batcher {
     const Vec<std::int64_t> words = from_.attribute_words(n);
     return call_named(to_, *n.def, in, how == Batching::in_front ? words : n.def->next_dim(words.begin()))[static_cast<int>(n.bits)];
   }
-  /// The op of node `i` on each example in turn.
+  /// The op of node `i` on each example in turn, as a scan.
   int row_by_row(int i) {
     const Node& n = from_[i];
     Graph body;
@@ -152,7 +151,7 @@ class Batcher {
 
 }  // namespace detail
 
-/// The function of a batch of examples: inputs in `by` (their numbers) have `count` of them along a new axis 0, and so have all outputs.
+/// The function of batches of `count` examples: the inputs in `by` (their numbers) have a new axis 0, and so have all outputs.
 constexpr Graph vmap_of(const Graph& function, const Vec<int>& by, Extent count) {
   const Graph g = decomposed(function);
   return detail::Batcher(g, by, count).graph();

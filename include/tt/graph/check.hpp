@@ -1,47 +1,47 @@
-// check: what a legal graph is, in every phase. Operands come before their users, are as many as the op takes, and the dtype and
-// shape of every node are what recording it on its operands gives; of what only passes make (views read in place, copies with an
-// identity, reductions in a row's order), what its executors take for granted. Passes are tested to keep it so.
+// check: is a graph legal? Operands precede their users and are as many as the op takes; the dtype and shape of every node are those inferred when it is
+// recorded on its operands. Nodes that only passes create (views read in place, copies with an identity, reductions in row order) are checked against the
+// executors' assumptions. Passes are tested to keep graphs legal.
+//   if (const CheckResult r = (check)(g); !r) std::cout << r.node << ' ' << r.why;
 #pragma once
 #include "tt/graph/transform.hpp"
 
 namespace tt {
 
-/// What a graph has been through: in a normalized one a node may have leading extents of 1 more, or fewer, than its operands give,
-/// and what is elementwise may repeat operands without saying so.
+/// The state of a graph. In a normalized graph a node may have more or fewer leading extents of 1 than inferred from its operands, and elementwise nodes may
+/// broadcast operands without a broadcast node.
 enum class Phase { recorded, normalized };
 
-/// The first node that is not legal, and why; `why` is empty if all are.
+/// The first node that is not legal, and the reason; `why` is empty if all are legal.
 struct CheckResult {
   int node = -1;
   const char* why = "";
   constexpr explicit operator bool() const { return node < 0; }
 };
 
-constexpr CheckResult (check)(const Graph& g, Phase phase = Phase::recorded);  // in brackets here and where it is called: a program may have a macro check(x)
+constexpr CheckResult (check)(const Graph& g, Phase phase = Phase::recorded);  // in brackets here and in calls: a program may have a macro check(x)
 
 namespace detail {
 
-/// Node `n` recorded anew on inputs with its operands' dtypes and shapes: inference has one
-/// implementation, the recorder's.
+/// Node `n` recorded alone, on inputs with its operands' dtypes and shapes: inference has one implementation, the recorder's.
 constexpr Graph recorded_alone(const Graph& g, const Node& n) {
   Graph alone;
   Vec<int> o;
   for (int id : g.operands(n)) {
     o.push_back(alone.input(g[id].dtype, g[id].shape));
-    if (n.op == Op::matmul) o.back() = alone.cast(o.back(), compute_dtype(g[id].dtype));  // of a side that it converts itself
+    if (n.op == Op::matmul) o.back() = alone.cast(o.back(), compute_dtype(g[id].dtype));  // an operand that the product converts itself
   }
   alone.output(again(alone, g, n, o));
   return alone;
 }
 
-/// May a node that has shape `given` have this shape?
+/// Is `shape` allowed for a node whose inferred shape is `given`? `repeats`: extents of 1 may be broadcast.
 constexpr bool fits(const Shape& given, const Shape& shape, Phase phase, bool repeats = false) {
   if (phase == Phase::recorded) return given == shape;
   for (int k = 0; k < given.rank || k < shape.rank; ++k)
     if (given.from_right(k) != shape.from_right(k) && !(repeats && given.from_right(k) == Extent(1))) return false;
   return true;
 }
-/// What is wrong with a node that passes make, and that is not recorded anew; "" if nothing is.
+/// The mistake in a node made by passes, which is not recorded anew; "" if there is none.
 constexpr const char* wrong_form(const Graph& g, const Node& n, Phase phase) {
   const Shape& from = g[n.operand[0]].shape;
   if (n.op == Op::copy || n.op == Op::detach || n.op == Op::slice_scatter)
@@ -68,7 +68,7 @@ constexpr const char* wrong_form(const Graph& g, const Node& n, Phase phase) {
   return "";
 }
 
-/// What is wrong with the dtypes and attributes that a node is recorded with; "" if nothing is.
+/// The mistake in a node's dtypes and attributes; "" if there is none.
 constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase) {
   const DType first = n.operand[0] >= 0 ? g[n.operand[0]].dtype : n.dtype;
   if (const char* why = wrong_form(g, n, phase); *why) return why;
@@ -79,7 +79,7 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase)
   }
   const bool computes = is_product(n.op) || is_reduction(n.op) || (n.op == Op::call && !is_named(n)) ||
                         (is_elementwise(n.op) && n.op != Op::call && n.op != Op::where && n.op != Op::copy && n.op != Op::cast && n.op != Op::broadcast);
-  // Promotion is recorded as casts, so that executors see one dtype; but a product may convert its right side, or both.
+  // Promotion is recorded as casts, so that executors see one dtype; but a product may convert its right operand, or both.
   if (n.op == Op::matmul && phase != Phase::recorded && compute_dtype(g[n.operand[1]].dtype) == n.dtype && compute_dtype(first) == n.dtype &&
       (first == n.dtype || is_narrow(g[n.operand[1]].dtype)))
     return "";
@@ -113,7 +113,7 @@ constexpr const char* wrong_leaf(const Graph& g, int i) {
   return "";
 }
 
-/// What is wrong with node `i`, whose operands are legal; "" if nothing is.
+/// The mistake in node `i`, whose operands are legal; "" if there is none.
 constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   const Node& n = g[i];
   if (n.op >= Op::load) return "is an instruction, not a node";

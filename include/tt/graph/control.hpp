@@ -1,11 +1,10 @@
-// Control flow as nodes: their bodies are graphs of their own, regions, which run when the node does. Of equal ones there is one
-// definition, kept for good.
+// Control flow as nodes: their bodies are graphs of their own, regions, which run when the node does. Equal ops share one definition, which is never freed.
 //   cond(%p, %a, %b) { region } { region }                   inputs of both are %a, %b; one of them runs
-//   while_loop(%c, %a) carried 1 { condition } { body }      of what is carried, then of the rest; the body gives the former anew
-//   scan(%c, %x, %a) carried 1 xs 1 reverse False { body }   for each row of %x: from carried, rows, the rest to carried and rows
-//   checkpoint(%a, %b) { region }                            of which nothing is saved: its gradient computes it again
-// Results of a scan: what is carried at the end, rows one behind the other, and what was carried into each step, for gradients. The
-// last rows may be values of the body that are costly to compute again, see with_costly. Results that nobody reads are not made.
+//   while_loop(%c, %a) carried 1 { condition } { body }      both take the carried values, then the others; the body gives new carried values
+//   scan(%c, %x, %a) carried 1 xs 1 reverse False { body }   for each row of %x: from carried values, rows and the others to carried values and rows
+//   checkpoint(%a, %b) { region }                            none of its values is saved: the gradient recomputes the region
+// Results of a scan: the carried values at the end, the output rows stacked, and the values carried into each step, for gradients. The last rows may be costly
+// values of the body, kept for gradients, see with_costly. Results that nobody reads are not computed.
 #pragma once
 #include "tt/graph/partition.hpp"
 #include "tt/graph/region.hpp"
@@ -19,12 +18,12 @@ constexpr const char* name(Control c) {
 }
 inline constexpr int control_count = 4;
 constexpr int region_count(Control c) { return c == Control::cond || c == Control::while_loop ? 2 : 1; }
-/// How often bodies are recorded: those of loops twice, so that a body that changes from step to step is found out.
+/// How often bodies are recorded: loop bodies twice, to detect a body that changes from step to step.
 constexpr int times_recorded(Control c) { return c == Control::while_loop || c == Control::scan ? 2 : 1; }
-/// Does a region run as it is, on the operands behind a condition if there is one?
+/// Is a region run once on all operands (behind the condition, if there is one)?
 constexpr bool is_straight(Control c) { return c == Control::cond || c == Control::checkpoint; }
 
-/// How many of the operands are carried from step to step, and how many are gone through row by row behind those.
+/// How many operands are carried from step to step, and how many follow that are read row by row.
 struct ControlOptions {
   int carried = 0, xs = 0;
   bool reverse = false;  ///< from the last row to the first
@@ -33,7 +32,7 @@ struct ControlOptions {
 struct ControlOp : OpDef {
   Control kind = Control::cond;
   Vec<Graph> graphs;
-  Vec<BitSet> flow;  ///< of each result: the operands it hangs on, as far as derivatives go
+  Vec<BitSet> flow;  ///< of each result: the operands it depends on, as far as derivatives go
   Text text;
   ControlOp* next = nullptr;
 };
@@ -51,7 +50,7 @@ inline ControlOptions control_options(const Graph& g, const Node& n) {
   return o;
 }
 
-/// Is there a loop of as many steps as it takes, in this graph or in a region? It has no derivative as a node.
+/// Is there a while_loop in this graph or in a region? Such a node has no derivative.
 inline bool has_while_loops(const Graph& g) {
   for (const Node& n : g.nodes) {
     if (!is_control(n)) continue;
@@ -81,7 +80,7 @@ constexpr Shape with_rows(const Shape& row, Extent rows) {
   return s;
 }
 
-/// Values like the results.
+/// Records constants with the dtypes and shapes of the results.
 inline void decompose_control(const OpDef& def, Graph& g, Ids operands, const std::int64_t* words, int* results) {
   const auto& op = static_cast<const ControlOp&>(def);
   const Vec<int> in = copied(operands);
@@ -99,7 +98,7 @@ inline void decompose_control(const OpDef& def, Graph& g, Ids operands, const st
   for (int k = 0; k < carried; ++k) like(g[in[k]].dtype, with_rows(Shape(g[in[k]].shape), rows));
 }
 inline void differentiate_control(Graph& g, int node, const int* adjoints, int* out);
-/// Through the bodies, and through what is carried, as often as it takes.
+/// For each result, the operands it depends on: through the bodies, and through carried values until nothing changes.
 inline Vec<BitSet> flow_of(Control kind, int carried, const Vec<Graph>& bodies) {
   const Graph& body = bodies[bodies.size() - 1];
   const int first = kind == Control::cond, outputs = body.outputs.size();
@@ -123,17 +122,17 @@ inline Vec<BitSet> flow_of(Control kind, int carried, const Vec<Graph>& bodies) 
         changed = changed || flow[r] != before;
       }
   }
-  for (int c = 0; c < carried && kind == Control::scan; ++c) {  // what was carried into each step
+  for (int c = 0; c < carried && kind == Control::scan; ++c) {  // results: the values carried into each step
     flow.push_back(flow[c]);
     flow.back().set(c);
   }
-  for (int c = 0; c < carried && kind == Control::while_loop; ++c) flow[c].set(c);  // of a loop that takes no step
+  for (int c = 0; c < carried && kind == Control::while_loop; ++c) flow[c].set(c);  // if the loop takes no step
   return flow;
 }
 
 }  // namespace detail
 
-/// The op with these regions, which agree in what they take and give.
+/// The op with these regions, whose inputs and outputs agree.
 inline const OpDef& control_op(Control kind, int carried, Vec<Graph> regions) {
   static detail::KeptDefinitions<ControlOp> kept;
   Text text(name(kind));
@@ -158,19 +157,19 @@ inline const OpDef& control_op(Control kind, int carried, Vec<Graph> regions) {
     made.region_count = made.graphs.size();
   });
 }
-/// Records control flow; of a scan the results end with what was carried into each step.
+/// Records control flow; the results of a scan end with the values carried into each step.
 inline Vec<int> record_control(Graph& g, Control kind, const ControlOptions& options, const Vec<Graph>& regions, const Vec<int>& operands) {
   return call_named(g, control_op(kind, options.carried, regions), operands, detail::words_of(kind, options));
 }
 
 // ---- regions out of a graph
 
-/// What was recorded from node `begin` on, as graphs of their own. All of them take `formal` nodes of their own, then what they read
-/// of what was there before, the same for all.
+/// Cuts nodes recorded from node `begin` on into graphs of their own. Each takes its own inputs, `formal`, then the earlier nodes that any of them reads, the
+/// same for all.
 struct RegionCutter {
   const Graph& g;
   int begin;
-  Vec<int> outer;  ///< those nodes
+  Vec<int> outer;  ///< the earlier nodes
 
   Vec<int> inside(const Vec<int>& formal, const Vec<int>& outputs) const {
     Vec<char> state(g.size(), 0);
@@ -203,7 +202,7 @@ struct RegionCutter {
   }
 };
 
-/// The same nodes, but for the numbers by which variables of gradients inside are told apart?
+/// Are these the same nodes, except for the identities of gradient variables inside?
 inline bool same_body(const Graph& a, const Graph& b) {
   bool same = a.size() == b.size() && a.inputs == b.inputs && a.outputs == b.outputs;
   for (int i = 0; i < a.size() && same; ++i) {
@@ -218,7 +217,7 @@ inline bool same_body(const Graph& a, const Graph& b) {
 
 namespace detail {
 
-/// Is it a product, or computed by a kernel of its own?
+/// Is it a matrix product, does its body contain one, or does a kernel of its own compute it?
 inline bool is_costly(const Graph& g, const Node& n) {
   if (is_product(n.op) || is_external(n)) return true;
   if (!is_composite(n)) return false;
@@ -230,7 +229,7 @@ inline bool is_costly(const Graph& g, const Node& n) {
   for (const Node& part : body.nodes) any = any || is_product(part.op);
   return any;
 }
-/// The body of a scan with its costly floating values as further rows: its gradient reads them then.
+/// The body of a scan with its costly floating values as further output rows, so that its gradient reads them instead of recomputing them.
 inline Graph with_costly(Graph body) {
   for (int i = 0, count = body.size(); i < count; ++i) {
     bool there = !is_floating(body[i].dtype) || !is_costly(body, body[i]);
@@ -240,7 +239,7 @@ inline Graph with_costly(Graph body) {
   return body;
 }
 
-/// The results of `body`, recorded on these nodes.
+/// Records `body` on these nodes; gives its results.
 inline Vec<int> record_graph(Graph& g, const Graph& body, const Vec<int>& inputs) {
   Vec<int> map(body.size(), -1);
   for (int k = 0; k < body.inputs.size(); ++k) map[body.inputs[k]] = inputs[k];
@@ -248,8 +247,8 @@ inline Vec<int> record_graph(Graph& g, const Graph& body, const Vec<int>& inputs
     if (map[i] < 0) map[i] = again(g, body, body[i], mapped(body.operands(i), map));
   return mapped({body.outputs.begin(), body.outputs.size()}, map);
 }
-/// A region backward: from its inputs, an adjoint for each of the outputs `seeded`, and what `saved` says, to the adjoints of the inputs
-/// `wanted`. Of the outputs `may_save` those are given that it would compute again otherwise.
+/// A region's backward: from the region's inputs, an adjoint for each of the outputs `seeded`, and the outputs `saved`, to the adjoints of the inputs
+/// `wanted`. `saved`: those of the outputs `may_save` that it would recompute otherwise.
 struct AdjointRegion {
   Graph graph;
   Vec<int> saved;
@@ -302,7 +301,7 @@ inline Vec<int> floating_inputs(const Graph& g, int first, int count) {
     if (is_floating(g[g.inputs[k]].dtype)) list.push_back(k);
   return list;
 }
-/// One branch runs backward, that which ran; or what was not saved. It is computed again from its inputs.
+/// Backward of cond and checkpoint: the branch that ran, or the region, is recomputed from its inputs and run backward.
 inline void differentiate_straight(Graph& g, int node, const int* adjoints, int* out) {
   const ControlOp& op = control_of(g[node]);
   const Vec<int> wanted = floating_inputs(op.graphs[0], 0, op.graphs[0].inputs.size());
@@ -322,8 +321,8 @@ inline void differentiate_straight(Graph& g, int node, const int* adjoints, int*
   const Vec<int> result = record_control(g, op.kind, {}, back, operands);
   for (int k = 0; k < wanted.size(); ++k) out[(op.kind == Control::cond) + wanted[k]] = result[k];
 }
-/// A scan the other way. It carries the adjoints of what was carried and, summed up, of what all steps read; its rows are what was
-/// carried into each step, what was gone through, values of the steps that it need not compute again, and the adjoints of rows.
+/// Backward of a scan: a scan in the other direction. It carries the adjoints of the carried values and the summed adjoints of values that all steps read; its
+/// rows are the values carried into each step, the rows read, values saved by the steps, and the adjoints of output rows.
 inline void differentiate_scan(Graph& g, int node, const int* adjoints, int* out) {
   const Node n = g[node];
   const Graph& body = control_of(n).graphs[0];
@@ -348,7 +347,7 @@ inline void differentiate_scan(Graph& g, int node, const int* adjoints, int* out
 
   Graph back;
   const auto input = [&](int id) { return back.input(body[id].dtype, body[id].shape); };
-  Vec<int> seeds, sums, in, init, rows, of_state;  // in `back`; then operands, in `g`
+  Vec<int> seeds, sums, in, init, rows, of_state;  // seeds, sums, in, of_state: nodes of `back`; init, rows: nodes of `g`
   for (const Vec<int>* list : {&carried, &others})
     for (int k : *list) {
       const Node& like = body[body.inputs[k]];

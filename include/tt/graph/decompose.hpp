@@ -1,6 +1,6 @@
-// Ops over graphs as nodes: in a captured graph softmax(x, dim=1) is one node, `call`, with the op's definition and its options as
-// attribute words; so passes, exporters and readers find it by name. Before gradients and before a plan it is decomposed: its body
-// is recorded in its place. In constant evaluation, where steps are short, bodies are recorded at once.
+// Ops over graphs as nodes: in a captured graph softmax(x, dim=1) is one node, `call`, with the op's definition, and its options as attribute words; so
+// passes, exporters and readers find it by name. Before differentiation and before planning it is decomposed: replaced by its body. In constant evaluation,
+// where the number of steps is limited, bodies are recorded at once.
 //   Vec<int> result = call_named(g, op_def<Softmax>, {x}, words);     g = decomposed(g);
 #pragma once
 #include "tt/core/error.hpp"
@@ -8,7 +8,7 @@
 
 namespace tt {
 
-/// f(option, words, count) for each option of an op over graphs; count -1: it was left out.
+/// Calls f(option, words, count) for each option of an op over graphs; count -1: it was left out.
 template <class F>
 constexpr void for_each_option(const OpDef& def, const Vec<std::int64_t>& words, const F& f) {
   int at = def.optional > 0 ? 1 : 0;
@@ -22,7 +22,7 @@ constexpr void for_each_option(const OpDef& def, const Vec<std::int64_t>& words,
 
 namespace detail {
 
-/// What a body records while this lives was written by the op's caller, at that line if it has one.
+/// While it lives, nodes that a body records have the source line `at` of the op's caller, if `at` is given.
 class AtCaller {
  public:
   constexpr AtCaller(Graph& g, SourceLine at) : graph_(g), before_(g.where_is_caller) {
@@ -39,7 +39,7 @@ class AtCaller {
 
 }  // namespace detail
 
-/// Are so many operands, of which words say which are given, right for an op over graphs?
+/// Is this number of operands right for an op over graphs? `words`: of an op with optional operands they begin with a bit mask of the operands given.
 constexpr bool takes_operands(const OpDef& def, int count, const Vec<std::int64_t>& words) {
   const int all = def.info.arity;
   if (def.any_number) return count > 0;
@@ -52,13 +52,13 @@ constexpr bool takes_operands(const OpDef& def, int count, const Vec<std::int64_
   return count == given;
 }
 
-/// A node for each result. Their dtypes and shapes are those of its body, recorded on a graph beside it; what that takes for granted of
-/// sizes, and its mistake if there is one, are this graph's.
+/// Records a node for each result. Dtypes and shapes are those of the body, recorded on a scratch graph; the body's assumptions about sizes and its failure,
+/// if any, become this graph's.
 constexpr Vec<int> call_named(Graph& g, const OpDef& def, Ids operands, const Vec<std::int64_t>& words) {
   if (!takes_operands(def, operands.size(), words))
     TT_THROW(Error(Text("tt::") << def.info.name << ": a graph gives it " << operands.size() << " operands, which is not what it takes."));
   Graph alone;
-  const Vec<int> given = copied(operands);  // they may be those of a node of this graph
+  const Vec<int> given = copied(operands);  // `operands` may be those of a node of this graph, which move
   Vec<int> in, result(def.results, 0);
   for (int o : given) in.push_back(alone.input(g[o].dtype, g[o].shape));
   const detail::AtCaller line(alone, g.where);
@@ -76,14 +76,14 @@ constexpr Vec<int> call_named(Graph& g, const OpDef& def, Ids operands, const Ve
   return result;
 }
 
-/// Does a kernel of its own compute one of these nodes? Not in constant evaluation.
+/// Is one of these nodes computed by an operator's kernel? Not in constant evaluation.
 constexpr bool has_externals(const Graph& g) {
   if (std::is_constant_evaluated()) return false;
   for (const Node& n : g.nodes)
     if (is_external(n)) return true;
   return false;
 }
-/// Does it give something else at each run (draws)?
+/// Does one of these nodes give other values at each run (random numbers)?
 constexpr bool has_effects(const Graph& g) {
   for (const Node& n : g.nodes)
     if (is_external(n) && n.def->info.effect) return true;
@@ -96,15 +96,15 @@ constexpr bool has_named(const Graph& g) {
     if (is_named(n)) return true;
   return false;
 }
-/// Calls of ops with kernels of their own: nodes that are results of one. `with_bodies`: of those with bodies too.
+/// Groups the nodes that are results of one call of an op with a kernel; `with_bodies`: of ops with bodies, too.
 struct Calls {
-  Vec<int> call_of;          ///< of each node; -1: it is none
-  Vec<Vec<int>> results;     ///< of each call; -1: nobody reads it
-  Vec<int> first;            ///< of them that which comes first in the order
+  Vec<int> call_of;          ///< of each node; -1: not the result of a call
+  Vec<Vec<int>> results;     ///< of each call: the node of each result; -1: nobody reads it
+  Vec<int> first;            ///< of each call: its first node in the order
 };
 constexpr Calls find_calls(const Graph& g, const Vec<int>& order, bool with_bodies = false) {
   Calls calls{Vec<int>(g.size(), -1), {}, {}};
-  Vec<int> newest(g.size(), -1), older;  // calls with the same first operand
+  Vec<int> newest(g.size(), -1), older;  // calls with the same first operand, as linked lists
   for (int i : order) {
     const Node& n = g[i];
     if (!is_external(n) && !(with_bodies && is_composite(n))) continue;
@@ -129,7 +129,7 @@ constexpr Calls find_calls(const Graph& g, const Vec<int>& order, bool with_bodi
   return calls;
 }
 
-/// Writes the body of a node of `from` into `g`, which may be the same graph, on these operands.
+/// Records the body of a node of `from` on these operands of `g`, which may be the same graph.
 constexpr int decompose(Graph& g, const Graph& from, const Node& n, Ids operands) {
   const OpDef& def = *n.def;
   const int which = static_cast<int>(n.bits);

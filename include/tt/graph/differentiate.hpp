@@ -1,10 +1,9 @@
-// Reverse mode, a graph to a graph: the adjoints are nodes of the same graph, so they fuse, share
-// subexpressions with the forward part, and can be differentiated again.
+// Reverse mode, a graph to a graph: the adjoints are nodes of the same graph, so they fuse, share subexpressions with the forward part, and can be
+// differentiated again.
 //   Vec<int> d = gradients(g, loss, {w, b});
-// Order, so that eager and fused training agree bit for bit: what one op contributes to one operand
-// is summed first, then the uses of a value in reverse program order.
-// Rules follow PyTorch: min and max share evenly where equal, amax and amin over all that are equal (of NaN it is NaN, over all axes of the NaN),
-// nothing flows into integers.
+// Order, so that eager and fused training agree bit for bit: the contributions of one op to one operand are summed first, then the uses of a value in reverse
+// program order. Rules follow PyTorch: min and max share evenly between equals, amax and amin among all equal elements (of NaN the gradient is NaN, over all
+// axes that of the NaN alone), nothing flows into integers.
 #pragma once
 #include "tt/graph/window_adjoint.hpp"
 
@@ -25,7 +24,7 @@ constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may mo
   return g.reshape(reduce<Op::sum>(g, d, axes), to);
 }
 
-/// The adjoints of a body's inputs, recorded in the graph that has the op; -1 where nothing flows. `map`: what the inputs are there; completed.
+/// Records the adjoints of a body's inputs in the graph of the op; -1 where nothing flows. `map`: the inputs as nodes of `g`; completed for other nodes.
 constexpr Vec<int> recorded_adjoints(Graph& g, const Graph& body, Vec<int> adjoints, Vec<int>& map) {
   Vec<int> roots;
   for (int a : adjoints)
@@ -36,7 +35,7 @@ constexpr Vec<int> recorded_adjoints(Graph& g, const Graph& body, Vec<int> adjoi
   if (body.failure) g.fail(body.failure);
   return adjoints;
 }
-/// A call without a rule: its body is differentiated on scalars, then written into the graph.
+/// A call without a rule: its body is differentiated on scalars, then recorded in the graph.
 constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   Graph body;
   const Vec<int> given = copied(g.operands(n));
@@ -52,8 +51,8 @@ constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   for (int a : recorded_adjoints(g, body, adjoints, map)) *out++ = a;
 }
 
-/// An op over graphs: its body is differentiated on a graph beside this one, so that what it contributes to an operand is summed there, then
-/// written into this one. Nodes of the body are those that it is decomposed to later. `all`: the adjoints of its results.
+/// An op over graphs: its body is differentiated on a scratch graph, so that its contributions to an operand are summed there, then recorded in this graph.
+/// Nodes of the body are those that the op is decomposed to later. `all`: the adjoints of its results.
 constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, int* out, Vec<char>* reached) {
   const OpDef& def = *n.def;
   Graph body;
@@ -89,7 +88,7 @@ constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, 
   }
 }
 
-/// A shape with a further axis before `axis`; of the highest rank the axes around it are made one.
+/// A shape with a further axis before `axis`; at the highest rank the axes before it are merged into one, and so are the axes after it.
 constexpr Shape with_axis(Shape s, int axis, Extent extent) {
   Shape r;
   if (s.rank == max_rank) return {s.count(0, axis), extent, s[axis], s.count(axis + 1, s.rank)};
@@ -99,18 +98,17 @@ constexpr Shape with_axis(Shape s, int axis, Extent extent) {
   }
   return r;
 }
-/// The place of a further axis in with_axis.
+/// The number of the further axis in with_axis.
 constexpr int further_axis(const Shape& s, int axis) { return s.rank == max_rank ? 1 : axis; }
 
-/// The index along one axis of a shape, 1 wide in the others.
+/// Indices along one axis of a shape, with extent 1 along the other axes.
 constexpr int index_along(Graph& g, Shape s, int axis) {
   Shape line;
   for (int k = 0; k < s.rank; ++k) line.push_back(k == axis ? s[k] : Extent(1));
   return g.iota(DType::i64, line, axis);
 }
 
-/// `d` at `start` of an axis of n zeros. What is read at place i is element i - start of copies of
-/// `d`, one behind the other; so the work is that of writing the result.
+/// Zero-pads `d` along `axis` to length n, at offset `start`: by repeating d, slicing and masking; O(n).
 constexpr int padded(Graph& g, int d, int axis, std::int64_t start, Extent n) {
   const Shape s = g[d].shape;  // a copy: nodes may move
   const std::int64_t length = s[axis].code;
@@ -137,11 +135,11 @@ constexpr int padded(Graph& g, int d, int axis, std::int64_t start, Extent n) {
   return g.where_(inside, moved, g.constant(g[d].dtype, 0));
 }
 
-/// placed along an axis that is known at run time only: every place is compared with every element.
+/// `placed` for a slice that is known at run time only: compares every index of the result with the index of every element.
 constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
   const Shape from = g[d].shape;
   const int place = further_axis(from, s.axis);
-  Shape one = to;  // the places, with an axis behind them for the elements
+  Shape one = to;  // the result's shape without the axis; a last axis for the elements follows
   one.set(s.axis, 1);
   Shape wide = with_axis(one, s.axis, to[s.axis]), values = with_axis(from, s.axis, 1);
   const int hit = g.elementwise(
@@ -154,7 +152,7 @@ constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
   return g.reshape(r, to);
 }
 
-/// The adjoint of a slice: `d` where the slice was cut from a value of shape `to`, zeros elsewhere.
+/// The adjoint of a slice: `d` at the sliced elements of a value of shape `to`, zeros elsewhere.
 constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: nodes may move
   const Shape from = g[d].shape;
   const Extent length = from[s.axis];
@@ -173,7 +171,7 @@ constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: 
     return g.pad(value, {{axis, axis}, {start, 0}}, all);
   };
   if (s.step == 1) return put(d, s.axis, s.start, to[s.axis]);
-  // One place in every `step` is taken: a further axis behind the cut one, then cut to size.
+  // One index in every `step` is taken: pad a further axis after the sliced one, merge both, then slice to size.
   const Extent step = s.step, groups = floor_div(to[s.axis] + (step - 1), step), first = floor_div(s.start, step);
   const int rows = put(d, s.axis, first, groups);
   Shape wide = from;
@@ -188,15 +186,15 @@ constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: 
   return g.slice(g.reshape(spread, wide), s.axis, 0, to[s.axis], 1);
 }
 
-/// Which elements are the result of amax or amin, node `i`?
+/// The mask of elements that are the result of amax or amin, node `i`.
 constexpr int that_are(Graph& g, const Node& n, int i) {
   const int a = n.operand[0], equal = g.elementwise(Op::eq, {a, i});
   return is_floating(n.dtype) && (n.bits & (gradient_to_first | gradient_to_nan)) ? g.elementwise(Op::logical_or, {equal, g.elementwise(Op::ne, {a, a})}) : equal;
 }
-/// How many elements are the result of amax or amin, node `i`; of what was reduced before, all of those.
+/// The number of elements that are the result of amax or amin, node `i`; if the operand was reduced before, the equals of that reduction count.
 constexpr int count_of_equals(Graph& g, int i) {
   const Node n = g[i];
-  const auto before = [&](const auto& self, int k) -> int {  // of each element: -1 for one
+  const auto before = [&](const auto& self, int k) -> int {  // of each element of k; -1: each counts once
     const Node o = g[k];
     if (o.op == Op::reshape) {
       const int of = self(self, o.operand[0]);
@@ -208,7 +206,7 @@ constexpr int count_of_equals(Graph& g, int i) {
   return reduce<Op::sum>(g, each < 0 ? g.cast(hit, n.dtype) : g.where_(hit, each, g.constant(n.dtype, 0)), static_cast<unsigned>(n.attribute));
 }
 
-/// The adjoint of amax or amin, node `i`, for the first of equals: the least number, in row-major order, of those that are it.
+/// The adjoint of amax or amin, node `i`, for the first of equal elements: that with the least index in row-major order.
 constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
   const int a = n.operand[0];
   const Shape s = g[a].shape;  // a copy: nodes may move
@@ -222,13 +220,14 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
     place = place < 0 ? along : g.add(g.mul(along, g.extent(DType::i64, behind)), place);
     behind = behind * s[k];
   }
-  // Exact as numbers of the values' dtype, which is no narrow one: no wider ones beside the values. Static programs' are as quick with i64, and a cast costs them steps.
+  // Indices up to 2^24 are exact in the values' dtype, which is not narrow: no wider elements beside the values. Static programs are as fast with i64, and
+  // casts cost them constant evaluation.
   bool few = false;
   if (!std::is_constant_evaluated()) few = behind.is_constant() && behind.code <= 1 << 24;
   if (few) place = g.cast(place, n.dtype);
   const int none = few ? number(behind.code) : g.extent(DType::i64, behind), hit = that_are(g, n, i);
   int first = none;
-  if (few && g[a].op == Op::window && axes == 1u << (s.rank - 1) && s.last().code <= most_computed_elements) {  // short rows that overlap: choices, element by element
+  if (few && g[a].op == Op::window && axes == 1u << (s.rank - 1) && s.last().code <= most_computed_elements) {  // short rows that overlap: nested wheres
     for (std::int64_t k = s.last().code; k-- > 0;) first = g.where_(element_of_windows(g, hit, k), number(k), first);
     first = g.reshape(first, n.shape);
   } else {
@@ -237,7 +236,7 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
   return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
 }
 
-/// What node `i` with adjoint `d` contributes to its operands; -1 for nothing. `all`: the adjoints of all results of its op. `reached`, if given:
+/// The contributions of node `i` with adjoint `d` to its operands' adjoints; -1 for none. `all`: the adjoints of all results of its op. `reached`, if given:
 /// nodes of bodies that got an adjoint are marked there.
 constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, Vec<char>* reached = nullptr) {
   const Node n = g[i];
@@ -267,7 +266,7 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
       out[2] = d;
       break;
     case Op::max: case Op::min: {
-      const int shared = g.where_(g.elementwise(Op::eq, {a, b}), g.mul(d, number(0.5)), d);  // of NaN both get all of it, as in PyTorch
+      const int shared = g.where_(g.elementwise(Op::eq, {a, b}), g.mul(d, number(0.5)), d);  // if one is NaN both get all of d, as in PyTorch
       const int a_less = g.elementwise(Op::lt, {a, b}), b_less = g.elementwise(Op::lt, {b, a});
       out[0] = g.where_(n.op == Op::max ? a_less : b_less, number(0), shared);
       out[1] = g.where_(n.op == Op::max ? b_less : a_less, number(0), shared);
@@ -318,12 +317,12 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
         break;
       }
       const int hit = that_are(g, n, i);
-      if (n.bits & reduced_further) {  // d is divided
+      if (n.bits & reduced_further) {  // the outer reduction has divided d
         out[0] = g.where_(hit, d, g.where_(g.elementwise(Op::eq, {d, d}), number(0), d));
         break;
       }
       const int count = count_of_equals(g, i);
-      out[0] = g.where_(hit, g.div(d, count), g.div(number(0), count));  // NaN where nothing is equal: of NaN
+      out[0] = g.where_(hit, g.div(d, count), g.div(number(0), count));  // a NaN equals nothing: 0 / 0 is NaN
       break;
     }
     case Op::matmul: {
@@ -340,8 +339,8 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
   }
 }
 
-/// For each node: does a change of one of these change it, as far as derivatives go? As the tape goes, which knows nothing of
-/// what leads through an integer, a condition or `detach`; forward mode goes through what is under NoGrad.
+/// For each node: does it depend on one of `these`, as far as derivatives go? As on the tape: not through an integer, a condition or `detach`; forward mode
+/// goes through a `detach` under NoGrad.
 constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these, bool forward = false) {
   Vec<char> depends(g.size(), 0);
   for (int i : these) depends[i] = 1;
@@ -354,8 +353,8 @@ constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these, bool forwa
   return depends;
 }
 
-/// The adjoints of `with_respect_to` when each root has the adjoint that is its seed (-1: none); -1 where nothing flows.
-/// `reached`, if given: which nodes got an adjoint, those of bodies too.
+/// The adjoints of `with_respect_to` if each root has its seed as adjoint (-1: none); -1 where nothing flows. `reached`, if given: marks the nodes that got an
+/// adjoint, those of bodies, too.
 constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to, Vec<char>* reached) {
   if (Vec<int> map; decompose_beside(g, roots, with_respect_to, map, [](const Node& n) { return is_composite(n) && n.def->any_number; }))  // joins: each operand is a use of its own, as on the tape
     return reverse(g, mapped(roots, map), seeds, mapped(with_respect_to, map), reached);
@@ -374,7 +373,7 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
     const int i = order[t], call = calls.call_of.empty() ? -1 : calls.call_of[i];
     if (!depends[i] || is_leaf(g[i].op)) continue;
     Vec<int> of_results;
-    if (call >= 0) {  // all results of a call at the first of them: what reads them has been here
+    if (call >= 0) {  // all results of a call at the first of them, when their readers are done
       if (calls.first[call] != i) continue;
       for (int r : calls.results[call]) of_results.push_back(r < 0 ? -1 : adjoint[r]);
     }
@@ -385,7 +384,7 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
     const bool elementwise = is_elementwise(g[i].op) && call < 0;
     Vec<int> out(count, -1);
     contributions(g, i, adjoint[i], call < 0 ? &adjoint[i] : of_results.begin(), out.begin(), reached);
-    if (g.refused > 0) break;  // a full graph: its last node, perhaps this one, is another now
+    if (g.refused > 0) break;  // in a full graph the last node, perhaps this one, has been replaced
     for (int k = 0; k < count; ++k) {
       const int o = g.operands(i)[k];
       if (!depends[o] || out[k] < 0) continue;

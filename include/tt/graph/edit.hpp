@@ -1,5 +1,4 @@
-// Editing a graph: replace, insert and erase nodes, then plan again. A graph stays a value: each
-// edit gives a new one, numbered anew.
+// Editing a graph: replace, insert and erase nodes, then plan again. A graph stays a value: each edit gives a new graph with new node numbers.
 //   int gelu = g.call(tt::op_def<tt::Gelu>, {g[relu].operand[0]});
 //   g = tt::replace(g, relu, gelu);
 #pragma once
@@ -28,8 +27,8 @@ constexpr void check_node(const char* op, const Graph& g, int node) {
 
 }  // namespace detail
 
-/// Every use of `node` (outputs too) becomes a use of `with`, but inside the expression of `with`
-/// itself: so `with` may be made from `node`, which inserts something behind it.
+/// Every use of `node` (outputs too) becomes a use of `with`, except inside the expression of `with` itself: so `with` may be computed from `node`, which
+/// inserts an op after `node`.
 constexpr Graph replace(const Graph& g, int node, int with) {
   detail::check_node("replace", g, node);
   detail::check_node("replace", g, with);
@@ -48,7 +47,7 @@ constexpr Graph replace(const Graph& g, int node, int with) {
   return canonical(r);
 }
 
-/// Records an elementwise primitive of one operand on `node` and puts it behind it.
+/// Inserts an elementwise primitive of one operand after `node`.
 constexpr Graph insert_after(Graph g, int node, Op op) {
   detail::check_node("insert_after", g, node);
   // Casts need a dtype, shifts a number, broadcasts a shape, calls a definition.

@@ -1,7 +1,7 @@
-// Forward mode, a graph to a graph: how much each value changes when inputs change along given directions (tangents). Elementwise ops
-// need no rule of their own: what reverse mode says an adjoint contributes to an operand is, elementwise, what a tangent of that operand
-// contributes to the result. Linear ops act on tangents as on values. Of everything else the reverse rule, which is linear in the
-// adjoint, is transposed by reverse mode itself (Radul et al., You Only Linearize Once, 2022, goes the other way).
+// Forward mode, a graph to a graph: how much each value changes when inputs change along given directions (tangents). Elementwise ops need no rule of their
+// own: the factor by which reverse mode multiplies an adjoint is also the factor of a tangent. Linear ops are applied to tangents as to values. For all other
+// ops the reverse rule, which is linear in the adjoint, is transposed by reverse mode itself (Radul et al., You Only Linearize Once, 2022, goes the other
+// way).
 //   Vec<int> t = forward(g, {y}, {x}, {direction});      // t[0]: the derivative of y along it, -1 where nothing changes
 #pragma once
 #include "tt/graph/differentiate.hpp"
@@ -9,8 +9,8 @@
 namespace tt {
 namespace detail {
 
-/// The tangent of node `i` from those of its operands by the reverse rule: with an adjoint that is a variable, the rule gives what that
-/// contributes to each operand; the adjoint of the variable, where these have the operands' tangents, is the tangent.
+/// The tangent of node `i` from its operands' tangents by the reverse rule: with a variable d as adjoint, the rule gives the contribution to each operand; the
+/// adjoint of d, when the contributions' adjoints are the operands' tangents, is the tangent.
 constexpr int transposed_rule(Graph& g, int i, const Vec<int>& tangents) {
   const Node n = g[i];
   const int results = is_external(n) ? n.def->results : 1;
@@ -69,15 +69,15 @@ constexpr int tangent_of(Graph& g, int i, const Vec<int>& tangents) {
   return total;
 }
 
-/// The tangents of `roots` when `variables` have these; -1 where nothing changes.
+/// The tangents of `roots` if `variables` have these tangents; -1 where nothing changes.
 constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& variables, const Vec<int>& tangents) {
-  if (Vec<int> map; decompose_beside(g, roots, variables, map))  // tangents are those of bodies
+  if (Vec<int> map; decompose_beside(g, roots, variables, map))  // ops with bodies have the tangents of their bodies
     return forward(g, mapped(roots, map), mapped(variables, map), tangents);
   Vec<int> tangent(g.size(), -1);
   const Vec<char> depends = depends_on(g, variables, true);
   for (int k = 0; k < variables.size(); ++k) tangent[variables[k]] = tangents[k];
   for (int i : post_order(g, roots)) {
-    if (g.refused > 0) break;  // a full graph: its last node is another now
+    if (g.refused > 0) break;  // in a full graph the last node has been replaced
     if (tangent[i] >= 0 || !depends[i] || is_leaf(g[i].op)) continue;
     Vec<int> of_operands;
     bool any = false;
@@ -92,7 +92,7 @@ constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& vari
   return result;
 }
 
-/// `function` with a further input for a tangent of each input in `by`: the tangents of its outputs, -1 where nothing changes.
+/// Adds an input to `g` for a tangent of each input in `by`; gives the tangents of the outputs, -1 where nothing changes.
 constexpr Vec<int> add_tangents(Graph& g, const Vec<int>& by) {
   Vec<int> variables, tangents;
   for (int k : by) {
@@ -109,8 +109,8 @@ constexpr Vec<int> add_tangents(Graph& g, const Vec<int>& by) {
 
 }  // namespace detail
 
-/// From the inputs, then tangents of those in `by` (their numbers), to the outputs, then their tangents: zeros where nothing changes; of
-/// integers and bool none.
+/// The function with further inputs, tangents of the inputs in `by` (their numbers), and further outputs, the tangents of floating outputs: zeros where
+/// nothing changes.
 constexpr Graph jvp_of(const Graph& function, const Vec<int>& by) {
   Graph g = canonical(function);
   const Vec<int> roots = g.outputs, t = detail::add_tangents(g, by);
@@ -120,7 +120,7 @@ constexpr Graph jvp_of(const Graph& function, const Vec<int>& by) {
   }
   return g;
 }
-/// From the same to the tangents alone, of the outputs through which something flows: those are in `given`.
+/// The same inputs as jvp_of; outputs: the tangents alone, of the outputs whose tangents are not zero. These outputs are set in `given`.
 constexpr Graph tangents_of(const Graph& function, const Vec<int>& by, BitSet& given) {
   Graph g = canonical(function);
   const Vec<int> t = detail::add_tangents(g, by);

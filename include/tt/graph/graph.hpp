@@ -1,6 +1,5 @@
-// The IR: Node and Graph, one type at compile time and at run time. A Graph is a hash-consed array
-// of nodes (equal nodes exist once) with inputs and outputs; its members record nodes, infer
-// shapes and dtypes, and apply the exact simplifications of graph/infer.hpp.
+// The IR: Node and Graph, one type at compile time and at run time. A Graph is a hash-consed array of nodes (equal nodes exist once) with inputs and outputs;
+// its members record nodes, infer shapes and dtypes, and apply the exact simplifications of graph/infer.hpp.
 //   Graph g;  int x = g.input(DType::f32, {64, 10});  g.output(g.elementwise(Op::add, {x, x}));
 // A mistake is kept in `failure`; recording goes on with a harmless value.
 #pragma once
@@ -12,40 +11,40 @@ namespace tt {
 struct Graph {
   Vec<Node> nodes;
   Vec<int> inputs;   ///< node of each input, in order
-  Vec<Shape> input_strides;  ///< of each input, in elements; rank 0: dense and row-major
-  Vec<char> input_padded;    ///< of each input: a step beyond its last element may be touched
+  Vec<Shape> input_strides;  ///< of each input, in elements; rank 0: contiguous, row-major
+  Vec<char> input_padded;    ///< of each input: a SIMD step beyond its last element may be touched
   Vec<int> outputs;  ///< node of each output, in order
   Vec<int> donated;  ///< for each output: the input whose memory it takes over, or -1
-  Vec<char> output_padded;   ///< as of inputs
+  Vec<char> output_padded;   ///< as input_padded, of each output
   Failure failure;
   SourceLine where;  ///< given to the nodes recorded next
-  bool where_is_caller = false;  ///< inside a composite function: its lines do not count
-  /// Nodes recorded now are steps of a program: each is a node of its own, though there is an equal one, so that gradients are summed step by step. The
-  /// identity of such a node is negative, and is lost where a graph is recorded anew without this.
+  bool where_is_caller = false;  ///< in an op's body: the caller's line counts, not the lines of the body
+  /// Nodes recorded now are steps of a program: even equal ones stay separate nodes, so that gradients are summed step by step. Such a node has a negative
+  /// identity, which is lost where a graph is recorded anew without this flag.
   bool records_steps = false;
-  int room = 0;     ///< nodes that are kept, 0 for any number; beyond is a mistake
-  int refused = 0;  ///< nodes that found no room
+  int room = 0;     ///< most nodes to keep, 0 for any number; a further node is a mistake
+  int refused = 0;  ///< number of nodes that found no room
   struct Assumed {
     Extent a, b;
     Failure otherwise;
   };
-  Vec<Assumed> assumed;  ///< symbolic extents that must turn out equal
+  Vec<Assumed> assumed;  ///< symbolic extents that must be equal
   struct Needed {
     Extent extent;
     std::int64_t least = 0;
     Failure otherwise;
   };
-  Vec<Needed> needed;  ///< symbolic extents, and how long they must be at least
-  SizeSet as_numbers;  ///< symbols without which what failed is legal
+  Vec<Needed> needed;  ///< symbolic extents that must not be smaller than `least`
+  SizeSet as_numbers;  ///< symbols to specialise: with constants in their place the failed op is legal
 
   constexpr const Node& operator[](int id) const { return nodes.items[id]; }
   constexpr int size() const { return nodes.size(); }
-  /// The operands of a node of this graph; until the next one is recorded.
+  /// The operands of a node of this graph; valid until the next node is recorded.
   constexpr Ids operands(const Node& n) const {
     return n.more < 0 ? Ids(n.operand, n.operand_count) : Ids(more_operands_.items + n.more, n.operand_count);
   }
   constexpr Ids operands(int id) const { return operands(nodes.items[id]); }
-  /// What a node's op is told, as the op's own struct.
+  /// A node's attribute struct.
   template <AttributeStruct A>
   constexpr A attributes(const Node& n) const {
     A a;
@@ -54,16 +53,16 @@ struct Graph {
   }
   template <AttributeStruct A>
   constexpr A attributes(int id) const { return attributes<A>(nodes.items[id]); }
-  /// The same as words.
+  /// The attribute struct as words.
   constexpr Vec<std::int64_t> attribute_words(const Node& n) const {
     Vec<std::int64_t> words;
     if (n.attributes >= 0) words.append(attribute_words_.items + n.attributes + 1, static_cast<int>(attribute_words_[n.attributes]));
     return words;
   }
-  /// Axis k of the result of a permutation is this axis of its operand.
+  /// The axis of the operand of a permutation that is axis k of its result.
   constexpr int permuted_axis(const Node& n, int k) const { return static_cast<int>(attribute_words_.items[n.attributes + 2 + k]); }
 
-  /// A graph like `from`, without its nodes, and with room for as many.
+  /// An empty graph with the failure of `from` and room for as many nodes.
   static constexpr Graph like(const Graph& from) {
     Graph g;
     g.failure = from.failure;
@@ -81,7 +80,8 @@ struct Graph {
     input_padded.push_back(padded);
     return id;
   }
-  /// A number that a static program is given: beside values it widens nothing within its category, as in PyTorch. The mark is for `elementwise`, which records casts.
+  /// A scalar given to a static program: beside values its dtype widens nothing within their category, as in PyTorch. `elementwise` reads the mark in `bits`
+  /// and records the casts.
   constexpr int number_input(DType dtype) {
     const int id = input(dtype, {});
     nodes[id].bits = is_number_input;
@@ -92,7 +92,7 @@ struct Graph {
     const int k = static_cast<int>(o[id].attribute);
     return input(o[id].dtype, o[id].shape, o.input_strides[k], o.input_padded[k]);
   }
-  /// Is this an input whose elements do not lie dense?
+  /// Is this an input with strides of its own (not contiguous)?
   constexpr bool is_strided(int id) const {
     return nodes[id].op == Op::input && input_strides[static_cast<int>(nodes[id].attribute)].rank > 0;
   }
@@ -108,13 +108,13 @@ struct Graph {
   constexpr int constant(DType dtype, double value, Shape shape) {  // a copy: nodes may move
     return broadcast_to(constant(dtype, value), shape);
   }
-  /// An extent as a number: a constant when it is known.
+  /// An extent as a scalar: a constant if it is known.
   constexpr int extent(DType dtype, Extent e) {
     if (e.is_constant()) return constant_integer(dtype, e.code);
     if (is_narrow(dtype)) return cast(extent(compute_dtype(dtype), e), dtype);
     return intern({.op = Op::extent, .dtype = dtype, .attribute = e.code});
   }
-  /// The index along one axis of a shape.
+  /// Indices along one axis of a shape.
   constexpr int iota(DType dtype, const Shape& shape, int axis) {
     if (is_narrow(dtype)) return cast(iota(compute_dtype(dtype), shape, axis), dtype);
     return intern({.op = Op::iota, .dtype = dtype, .attribute = axis, .shape = shape});
@@ -130,7 +130,7 @@ struct Graph {
     output_padded.push_back(donated_input >= 0 ? input_padded[donated_input] : padded);
   }
 
-  /// Those of `g`, whose node i is node map[i] here.
+  /// The outputs of `g`, whose node i is node map[i] here.
   constexpr void take_outputs(const Graph& g, const Vec<int>& map) {
     for (int k = 0; k < g.outputs.size(); ++k) output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
   }
@@ -163,21 +163,21 @@ struct Graph {
   constexpr int transpose(int a, int axis0, int axis1);
   constexpr int slice(int a, int axis, Extent start, Extent length, std::int64_t step);
 
-  /// Windows of `size` elements along one axis, the first ones `step` apart, the elements of one `dilation` apart: the axis
-  /// becomes the number of windows, and a last axis has what they hold. The same elements as `a`.
+  /// Windows of `size` elements along one axis: windows begin `step` elements apart, elements of one window are `dilation` apart. The axis becomes the number
+  /// of windows, and a new last axis the elements of each. A view of `a`.
   constexpr int window(int a, int axis, std::int64_t size, std::int64_t step, std::int64_t dilation = 1);
-  /// `a` among elements that are `bits`, in its dtype; see PadAttribute.
+  /// `a` surrounded by elements with value `bits`, in its dtype; see PadAttribute.
   constexpr int pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits = 0);
-  /// `base` with `a` in place of some of its elements, `start` elements along one axis from its beginning.
+  /// `base` with `a` in place of some of its elements, from index `start` of one axis on.
   constexpr int slice_scatter(int base, int a, int axis, Extent start);
-  /// Along an axis, elements of `a` at places of i64; beside it, sizes of 1 of either are repeated. Places are within the axis: who records
-  /// it has looked at them, see plan/take_calls.hpp.
+  /// Elements of `a` along an axis at i64 indices `places`; along the other axes, extents of 1 of either operand are broadcast. The caller has checked that
+  /// the indices are within the axis, see plan/take_calls.hpp.
   constexpr int take(int a, int places, int axis);
-  /// Values one behind the other along an axis. (In constant expressions their extents along it are numbers.)
+  /// Concatenates values along an axis. (In constant expressions their extents along that axis are constants.)
   constexpr int cat(const int* a, int count, int axis);
 
   // ---- reductions and products
-  /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum.
+  /// `axes`: a bit mask; reduced axes keep extent 1. The order of summation is that of reference_sum.
   constexpr int reduce(Op op, int a, unsigned axes, std::uint64_t bits = 0);
   constexpr int matmul(int a, int b);
   /// Images (N, C, H, W) with weights (O, C / groups, KH, KW): windows of the images times the weights.
@@ -188,7 +188,7 @@ struct Graph {
   }
 
   // ---- plumbing
-  /// Equal extents; where one is a symbol that is taken for granted and noted, with what is wrong otherwise.
+  /// Are two extents equal? Symbols are assumed equal: noted in `assumed` with the failure to report otherwise.
   template <class MakeFailure>
   constexpr bool equal(Extent a, Extent b, const MakeFailure& otherwise) {
     if (a == b) return true;
@@ -196,7 +196,7 @@ struct Graph {
     assumed.push_back({a, b, located(otherwise())});
     return true;
   }
-  /// An extent that is no less than that; where it is an expression that may be, that is noted.
+  /// Is an extent at least `least`? For a symbolic extent that may be less, noted in `needed`.
   template <class MakeFailure>
   constexpr bool at_least(Extent e, std::int64_t least, const MakeFailure& otherwise) {
     if (e.is_constant()) return e.code >= least;
@@ -215,7 +215,7 @@ struct Graph {
     }
     return r;
   }
-  /// A failure of what is recorded now.
+  /// `f` with the line of the node that is recorded now, if it has none.
   constexpr Failure located(Failure f) const {
     if (!f.where.line) f.where = where;
     return f;
@@ -225,7 +225,7 @@ struct Graph {
     if (nodes.empty()) return constant(DType::f32, 0);
     return harmless;
   }
-  /// What was recorded needs this extent as a number.
+  /// The op recorded needs this extent specialised.
   constexpr void need_number(Extent e) { as_numbers |= symbols_of(e); }
   constexpr bool is_constant(int id) const { return nodes[id].op == Op::constant; }
   constexpr bool is_constant(int id, double value) const {
@@ -237,11 +237,11 @@ struct Graph {
     return nodes[id].op == Op::broadcast && is_constant(nodes[id].operand[0]) ? nodes[id].operand[0]
                                                                              : id;
   }
-  /// A node without lists.
+  /// The id of an equal node, or -1. Only for a node without attribute words and further operands.
   constexpr int find(const Node& node) const { return find(node, hash(node)); }
-  /// The node's id: an equal one that exists already, or a new one. Its lists are this graph's.
+  /// The id of an equal node that exists already, or of a new one. The node's indices into lists refer to this graph.
   constexpr int intern(const Node& node) { return intern(node, attribute_words_.size()); }
-  /// A node with the attributes of its op.
+  /// A node with the attribute struct of its op.
   template <AttributeStruct A>
   constexpr int intern(Node node, const A& attributes) {
     node.attributes = attribute_words_.size();
@@ -250,7 +250,7 @@ struct Graph {
     attribute_words_[node.attributes] = attribute_words_.size() - node.attributes - 1;
     return intern(node, node.attributes);
   }
-  /// A node like one of another graph, on operands of this one.
+  /// A copy of a node of another graph, on operands of this graph.
   constexpr int intern(Node node, const Graph& from, Ids operands) {
     const int words_before = attribute_words_.size();
     if (node.attributes >= 0) {
@@ -260,7 +260,7 @@ struct Graph {
     }
     return intern(node, operands, words_before);
   }
-  /// A node of any number of operands, with its attributes as words; none: it has no struct of attributes.
+  /// A node with any number of operands and with attributes as words (empty: its op has no attribute struct).
   constexpr int intern(Node node, const Vec<std::int64_t>& words, Ids operands) {
     const int words_before = attribute_words_.size();
     node.attributes = words.empty() ? -1 : words_before;
@@ -270,7 +270,7 @@ struct Graph {
   }
   /// The identity of the next step that is recorded: see records_steps.
   constexpr int next_step() const { return -1 - nodes.size(); }
-  /// Are these the same computation? Where it was written does not count.
+  /// Are two nodes the same computation? Source lines do not count.
   static constexpr bool are_equal(const Graph& g, const Node& a, const Graph& h, const Node& b) {
     if (!(a.op == b.op && a.operand[0] == b.operand[0] && a.operand[1] == b.operand[1] && a.operand[2] == b.operand[2] &&
           a.operand[3] == b.operand[3] && a.dtype == b.dtype && a.identity == b.identity && a.attribute == b.attribute &&
@@ -289,13 +289,13 @@ struct Graph {
   }
 
  private:
-  // A hash table: the newest node of each bucket, plus one; of each node the one before it there.
+  // A hash table with chains: heads hold the newest node of a bucket, plus 1; chain_ of a node holds the next older node of its bucket.
   static constexpr int few = 64;
   int few_heads_[few] = {};
-  Vec<int> heads_;  ///< in their place, once there are many nodes
+  Vec<int> heads_;  ///< replaces few_heads_, once there are many nodes
   Vec<int> chain_;
-  Vec<int> more_operands_;             ///< of nodes that have more than a node holds
-  Vec<std::int64_t> attribute_words_;  ///< of each attribute struct: how many words, and the words
+  Vec<int> more_operands_;             ///< of nodes with more than inline_operands
+  Vec<std::int64_t> attribute_words_;  ///< of each attribute struct: the number of words, then the words
 
   constexpr int buckets() const { return heads_.empty() ? few : heads_.size(); }
   constexpr int head(std::uint64_t h) const {
@@ -312,7 +312,7 @@ struct Graph {
     for (int k = 0; k < inline_operands; ++k) node.operand[k] = k < operands.count ? operands[k] : -1;
     const int operands_before = more_operands_.size();
     if (operands.count > inline_operands) {
-      Vec<int> kept;  // they may be those of a node of this graph, whose list moves
+      Vec<int> kept;  // `operands` may point into more_operands_, which moves
       kept.append(operands.first, operands.count);
       node.more = operands_before;
       more_operands_.append(kept.begin(), kept.size());
@@ -321,7 +321,7 @@ struct Graph {
     if (nodes.size() == known) more_operands_.resize(operands_before);
     return id;
   }
-  /// `words_before`: where the words of attributes ended before those of this node were written.
+  /// `words_before`: the size of attribute_words_ before the words of this node were written.
   constexpr int intern(const Node& node, int words_before) {
     if (!std::is_constant_evaluated() && node.identity <= 0 && records_steps != is_step(node) && !is_leaf(node.op)) {
       Node other = node;
@@ -361,7 +361,7 @@ struct Graph {
     for (int i = 0; i < nodes.size(); ++i) link(i, hash(nodes[i]));
   }
 
-  /// So that recording goes on in a full graph: the last place becomes a leaf of this shape.
+  /// Lets recording go on in a full graph: the last node becomes a leaf of this shape.
   constexpr int refuse(const Node& node, bool countable) {
     ++refused;
     fail({.mistake = Mistake::too_many_nodes, .op = "fuse", .number = nodes.size() + 1,
@@ -369,7 +369,7 @@ struct Graph {
     nodes.back() = {.op = Op::input, .dtype = node.dtype, .attribute = -1, .shape = countable ? node.shape : Shape{}};
     return nodes.size() - 1;
   }
-  /// In a full graph: constant evaluation has a limit too.
+  /// Records nothing in a full graph: constant evaluation has a limit too.
   constexpr int skip(int operand) {
     ++refused;
     return operand;
@@ -392,7 +392,7 @@ struct Graph {
 
 namespace detail {
 
-/// A reduction whose code the program may not have yet.
+/// A reduction; instantiates its kernels, which the program may not have yet.
 template <Op K>
 constexpr int reduce(Graph& g, int a, unsigned axes, std::uint64_t bits = 0) {
   enlist_kernels<K>();

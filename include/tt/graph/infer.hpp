@@ -1,6 +1,5 @@
-// Recording with inference: the dtype and shape of every kind of node, and the exact
-// simplifications that are applied while recording. Exact: equal bits for every input, NaN and -0
-// included; so x*1, x/1, --x, a+(-b) and constant folding, but never x+0, x*0 or x-x.
+// Recording with inference: the dtype and shape of every kind of node, and the exact simplifications applied while recording. Exact: equal bits for every
+// input, NaN and -0 included; so x*1, x/1, --x, a+(-b) and constant folding, but never x+0, x*0 or x-x.
 #pragma once
 #include "tt/graph/graph.hpp"
 
@@ -79,7 +78,7 @@ constexpr int simplify(const Graph& g, Op op, int a, int b, int c) {
 
 namespace detail {
 
-/// As in PyTorch: of two booleans the sum and the larger are "or", the product and the smaller "and".
+/// The logical op of two booleans, as in PyTorch: sum and maximum are "or", product and minimum "and".
 constexpr Op of_booleans(Op op) {
   switch (op) {
     case Op::add: case Op::max: case Op::bit_or: return Op::logical_or;
@@ -91,10 +90,10 @@ constexpr Op of_booleans(Op op) {
 
 }  // namespace detail
 
-// What is stored narrow is computed with in its compute dtype, and the result of an op rounded once. So nodes of narrow dtypes are
-// inputs, constants, casts, choices (where) and what only moves elements.
+// Values of narrow dtypes are stored in that dtype but computed with in its compute dtype, and the result of each op is rounded once. So the nodes of narrow
+// dtypes are inputs, constants, casts, selections (where) and ops that only move elements.
 
-/// A value as an operand of an op that computes in the compute dtype of narrow operands. A number literal is not rounded for that.
+/// A value as an operand of an op that computes in the compute dtype of narrow operands. A literal is not rounded to the narrow dtype.
 constexpr int Graph::widened(int a) {
   const DType d = nodes[a].dtype;
   if (!is_narrow(d)) return a;
@@ -105,9 +104,9 @@ constexpr int Graph::widened(int a) {
   if (nodes[a].op == Op::cast && nodes[a].attribute == unrounded) return nodes[a].operand[0];
   return cast(a, compute_dtype(d));
 }
-/// An operand of an op that computes in this dtype.
+/// A value as an operand of an op that computes in this dtype.
 constexpr int Graph::computed_in(int a, DType dtype) { return nodes[a].dtype == dtype ? a : cast(widened(a), dtype); }
-/// Single values in the compute dtype of what has axes and is narrow are numbers beside that, which are not rounded.
+/// Scalars of the compute dtype beside narrow values that have axes: marked as numbers, which are not rounded.
 constexpr void Graph::take_numbers(int* id, int count) {
   DType d = DType::boolean;
   for (int k = 0; k < count; ++k)
@@ -116,12 +115,12 @@ constexpr void Graph::take_numbers(int* id, int count) {
   for (int k = 0; k < count; ++k)
     if (const Node& n = nodes[id[k]]; n.shape.rank == 0 && n.dtype == compute_dtype(d)) id[k] = number_beside(id[k], d);
 }
-/// A single value in a dtype's compute dtype, as a number beside values of that dtype.
+/// A scalar in a dtype's compute dtype, as a number beside values of that dtype.
 constexpr int Graph::number_beside(int a, DType narrow) {
   if (is_constant(a)) return constant_bits(narrow, nodes[a].bits);
   return intern({.op = Op::cast, .dtype = narrow, .operand = {a, -1, -1, -1}, .attribute = unrounded, .shape = nodes[a].shape});
 }
-/// A cast from or to a narrow dtype: two, where it is not to or from the compute dtype.
+/// A cast from or to a narrow dtype: two casts, unless the other dtype is the compute dtype.
 constexpr int Graph::cast_narrow(int a, DType to, std::int64_t attribute) {  // attribute: 0, or unrounded
   const DType from = nodes[a].dtype;
   if (const int c = repeated_constant(a); is_constant(c)) {
@@ -132,7 +131,7 @@ constexpr int Graph::cast_narrow(int a, DType to, std::int64_t attribute) {  // 
   }
   if (is_narrow(from) && compute_dtype(from) != to) return cast(cast(a, compute_dtype(from)), to);
   if (is_narrow(to) && compute_dtype(to) != from) return cast(cast(a, compute_dtype(to)), to);
-  if (nodes[a].op == Op::cast && nodes[nodes[a].operand[0]].dtype == to && is_narrow(to)) return nodes[a].operand[0];  // of what was stored so
+  if (nodes[a].op == Op::cast && nodes[nodes[a].operand[0]].dtype == to && is_narrow(to)) return nodes[a].operand[0];  // already stored in that dtype
   return intern({.op = Op::cast, .dtype = to, .operand = {a, -1, -1, -1}, .attribute = attribute, .shape = nodes[a].shape});
 }
 constexpr int Graph::elementwise_narrow(Op op, const int* id, std::int64_t attribute, DType dtype) {
@@ -144,7 +143,7 @@ constexpr int Graph::elementwise_narrow(Op op, const int* id, std::int64_t attri
   const int r = elementwise(op, {of, n}, attribute);
   return nodes[r].dtype == compute_dtype(dtype) ? cast(r, dtype) : r;
 }
-/// A constant among elements of a narrow dtype.
+/// A literal among elements of a narrow dtype, rounded to it.
 constexpr int Graph::rounded_constant(int a, Op op) {
   const int c = repeated_constant(a);
   const DType d = nodes[a].dtype;
@@ -155,7 +154,7 @@ constexpr int Graph::rounded_constant(int a, Op op) {
   return broadcast_to(r, nodes[a].shape);
 }
 
-/// torch.result_type: what has axes decides within its category, then what has none, then numbers (see number_input).
+/// torch.result_type: dtypes of values with axes decide within their category, then those of values without axes, then those of numbers (see number_input).
 constexpr DType Graph::result_dtype(const int* id, int count) const {
   bool same = true;
   for (int k = 1; k < count; ++k) same = same && nodes[id[k]].dtype == nodes[id[0]].dtype;
@@ -184,7 +183,7 @@ constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DT
   bool any_bool = false;
   for (int k = first; k < n; ++k) any_bool = any_bool || nodes[id[k]].dtype == DType::boolean;
   if (dtype == DType::boolean) op = detail::of_booleans(op);
-  if (is_logical(op)) dtype = DType::boolean;  // of numbers: are they other than 0?
+  if (is_logical(op)) dtype = DType::boolean;  // of numbers: nonzero is true
   if (op == Op::sub && any_bool) dtype = DType::boolean;  // PyTorch refuses it
   if (op == Op::cast && dtype == to) return id[0];
   if (op == Op::cast && (is_narrow(dtype) || is_narrow(to))) return cast_narrow(id[0], to, attribute);
@@ -199,7 +198,7 @@ constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DT
   if (op != Op::cast && op != Op::bitcast)
     for (int k = first; k < n; ++k)
       if (nodes[id[k]].dtype != dtype) id[k] = op == Op::where || op == Op::copy ? cast(id[k], dtype) : computed_in(id[k], dtype);
-  if (dtype != DType::f32 && is_narrow(dtype)) {  // asked in this order, most ops cost constant evaluation no call
+  if (dtype != DType::f32 && is_narrow(dtype)) {  // tested in this order, most ops cost constant evaluation no call
     if (op != Op::where && op != Op::copy) return elementwise_narrow(op, id, attribute, dtype);
     for (int k = first; k < n; ++k) id[k] = rounded_constant(id[k], op);
   }
@@ -397,8 +396,8 @@ constexpr int Graph::slice(int a, int axis, Extent start, Extent length, std::in
   return intern(node, SliceAttribute{k, start, step});
 }
 
-// Canonical forms: over the last axis, or over axes none of which is the last. Axes that end the
-// shape are flattened into one first; so the order of summation depends on shape and axes only.
+// Canonical forms: over the last axis, or over axes without the last one. Reduced axes at the end of a shape are merged into one first; so the order of
+// summation depends on shape and axes only.
 constexpr int Graph::reduce(Op op, int a, unsigned axes, std::uint64_t bits) {
   if (const DType d = nodes[a].dtype; d != DType::f32 && d != DType::f64) {
     if (op == Op::sum && !is_floating(d)) a = cast(a, DType::i64);
@@ -454,13 +453,13 @@ constexpr int Graph::matmul(int a, int b) {
   const auto inner = [&] { return differ(Mistake::inner_extents_differ); };
   const auto batches = [&] { return differ(Mistake::batch_extents_differ); };
   if (!equal(x.last(), y.rank == 1 ? y[0] : y.from_right(1), inner)) return fail(inner(), a);
-  if (y.rank == 1) {  // sums along rows, which lie as they are read: no product of matrices does that
+  if (y.rank == 1) {  // row sums, which read contiguous memory; no matrix product does
     const int terms = mul(a, b), axis = x.rank - 1;
     Shape cut = x;
     --cut.rank;
     return cast(reshape(reduce(Op::sum, terms, 1u << axis), cut), dtype);
   }
-  if (x.rank == 1) {  // a matrix of one row, which is cut again
+  if (x.rank == 1) {  // a matrix of one row; its row axis is removed after
     const int p = matmul(reshape(a, {1, x[0]}), b);
     Shape cut = nodes[p].shape;
     cut.set(cut.rank - 2, cut.last());

@@ -1,4 +1,4 @@
-// Node: one op of a graph, the lists that it refers to, and how ops with a body are known to graphs (OpDef).
+// Node: one op of a graph; Ids: a list of node ids, such as operands; OpDef: how graphs know an op that is no primitive.
 //   g[id].op, g[id].shape, g.operands(id), g.attributes<SliceAttribute>(id)
 #pragma once
 #include "tt/core/error.hpp"
@@ -9,12 +9,12 @@ namespace tt {
 
 struct Graph;
 struct OpDef;
-class Operator;  // of the dispatcher: graphs only hand it on
+class Operator;  // of the dispatcher: graphs only pass it on
 
-/// Operands that lie in a node itself. Of nodes that have more, Graph::operands knows them all.
+/// Operands stored in the node itself. Graph::operands gives the operands of any node, however many.
 inline constexpr int inline_operands = 4;
 
-/// A list of nodes that lies elsewhere: {a, b}, a Vec, or the operands of a node.
+/// A list of nodes owned by something else: {a, b}, a Vec, or the operands of a node.
 struct Ids {
   const int* first = nullptr;
   int count = 0;
@@ -28,10 +28,10 @@ struct Ids {
   constexpr const int* end() const { return first + count; }
 
  private:
-  static constexpr const int* begin_of(std::initializer_list<int> ids) { return ids.begin(); }  // arguments outlive the call: g++ warns of others
+  static constexpr const int* begin_of(std::initializer_list<int> ids) { return ids.begin(); }  // arguments outlive the call: used there directly, g++ warns
 };
 
-/// A list to keep while nodes are recorded, which move the lists of a graph.
+/// A copy of operands, to keep while nodes are recorded: recording moves the lists of a graph.
 constexpr Vec<int> copied(Ids operands) {
   Vec<int> to;
   to.append(operands.first, operands.count);
@@ -43,17 +43,17 @@ struct Node {
   DType dtype = DType::f32;
   int operand[inline_operands] = {-1, -1, -1, -1};  ///< the first ones; -1 where there is none
   int operand_count = 0;       ///< set by Graph::intern
-  int more = -1;               ///< where all of them lie in the graph's list, if they are more
-  int attributes = -1;         ///< where the words of the op's attribute struct lie in the graph's list
-  int identity = 0;            ///< nodes of different ones are never one node, however equal they are; 0: of none; below: see is_step
-  std::int64_t attribute = 0;  ///< one number: that of an input, an axis, a shift, axes as a set, a kind of copy
-  std::uint64_t bits = 0;      ///< a constant's value, see encode(); of an op with several results: which of them
+  int more = -1;               ///< index of all operands in the graph's list, if they are more than inline_operands
+  int attributes = -1;         ///< index of the words of the op's attribute struct in the graph's list
+  int identity = 0;            ///< nodes of different identities are never merged, however equal; 0: no identity; negative: see is_step
+  std::int64_t attribute = 0;  ///< one integer: the number of an input, an axis, a shift, a set of axes, the kind of a copy
+  std::uint64_t bits = 0;      ///< a constant's value, see encode(); flags of a reduction; of an op with several results: the result's index
   const OpDef* def = nullptr;  ///< of Op::call
-  std::uint64_t def_id = 0;    ///< its id: g++ 12's UBSan compares no addresses in constants
+  std::uint64_t def_id = 0;    ///< of `def`: UBSan of g++ 12 rejects comparing addresses in constants
   Shape shape{};
   SourceLine where{};
 };
-/// Is it a step of a program? See Graph::records_steps.
+/// Is the node a step of a program? See Graph::records_steps.
 constexpr bool is_step(const Node& n) { return n.identity < 0; }
 
 /// An option of an op over graphs, as a member of its Options; see functional/structured.hpp.
@@ -62,8 +62,8 @@ struct OptionField {
   const char* name = "";
   int name_size = 0;
   Kind kind = Kind::integer;
-  int most = 1;                         ///< elements of a list
-  bool list = false, optional = false;  ///< words: a list behind its length, what may be left out behind whether it is given
+  int most = 1;                         ///< most elements of a list
+  bool list = false, optional = false;  ///< as words: a list follows its length; an optional option follows a flag, whether it is given
 };
 struct OptionFields {
   const OptionField* first = nullptr;
@@ -72,46 +72,46 @@ struct OptionFields {
   constexpr const OptionField* end() const { return first + count; }
 };
 
-/// How an op with a kernel takes a batch of examples (graph/batch.hpp): not at all; with a new axis in front of all operands and results; the same, its option `dim` being one
-/// axis further on; or as that, but for operand 1, an index that all examples share.
+/// How an op with a kernel takes a batch of examples (graph/batch.hpp): not at all; with a new axis 0 of all operands and results; the same with its option
+/// `dim` increased by 1; or like the latter, but with operand 1, an index, shared by all examples.
 enum class Batching { none, in_front, along_dim, shared_index };
 
-/// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
+/// The definition of an op with a body or a kernel, as graphs know it: of C++ ops made once per op by op_def<F> in graph/sym.hpp.
 struct OpDef {
-  OpInfo info{};                       ///< arity: of an op over graphs, those that may be left out included
+  OpInfo info{};                       ///< arity of an op over graphs: optional operands included
   std::uint64_t id = 0;                ///< from the name of its type
-  int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
-  int direct = -1;                     ///< place in DirectOps, or -1
-  bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
+  int code = -1;                       ///< index in OpaqueOps (intrinsics), or -1: inlined before scheduling
+  int direct = -1;                     ///< index in DirectOps, or -1
+  bool has_rule = false;               ///< `differentiate` is set (UBSan of g++ 12 rejects the comparison with null)
   bool has_integer_form = false;       ///< `of_integers` is set
-  int (*record)(const OpDef&, Graph&, const int* operands) = nullptr;  ///< the body on these operands
-  /// From an adjoint of each result (-1: none; `node` is one of the results) to those of the operands.
+  int (*record)(const OpDef&, Graph&, const int* operands) = nullptr;  ///< records the body on these operands
+  /// From an adjoint of each result (-1: none; `node` is one of the results) to the adjoints of the operands.
   void (*differentiate)(Graph&, int node, const int* adjoints, int* contributions) = nullptr;
-  void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
-  const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
-  const Graph* regions = nullptr;           ///< the body, of an op that was read from text; of control flow: see graph/control.hpp
+  void (*enlist)() = nullptr;  ///< of an intrinsic: see enlist()
+  const OpDef& (*of_integers)() = nullptr;  ///< the op that replaces this one for integer operands
+  const Graph* regions = nullptr;           ///< the body of an op parsed from text; the regions of control flow: see graph/control.hpp
   int region_count = 0;
 
-  // ---- of an op over graphs, or one with a kernel; see graph/decompose.hpp
-  bool is_named = false;               ///< the others are set
-  bool is_external = false;            ///< its operator's kernel computes it: `decompose` records values like its results
-  const Operator& (*external)() = nullptr;  ///< then: that operator
+  // ---- of an op over graphs, with a body or with a kernel; see graph/decompose.hpp
+  bool is_named = false;               ///< the members below are set
+  bool is_external = false;            ///< computed by its operator's kernel; `decompose` records values with the dtypes and shapes of its results
+  const Operator& (*external)() = nullptr;  ///< if is_external: that operator
   Batching batching = Batching::none;
-  Vec<std::int64_t> (*next_dim)(const std::int64_t* words) = nullptr;  ///< its options with `dim` one axis further on
-  /// Of an op that takes elements of its operand 0 along its option `dim` at places in operand 1, negative ones from the end if its option `wrap` says so: the op that
-  /// checks the places and gives them as i64, from the beginning; null where another kernel has replaced the op's. See plan/take_calls.hpp.
+  Vec<std::int64_t> (*next_dim)(const std::int64_t* words) = nullptr;  ///< its options with `dim` increased by 1
+  /// Of an op that takes elements of operand 0 along its option `dim` at indices in operand 1 (negative: from the end, if its option `wrap` says so): the op
+  /// that checks the indices and gives them as i64, from the beginning; null where another kernel has replaced the op's. See plan/take_calls.hpp.
   const OpDef* (*check_places)() = nullptr;
-  bool may_share = false;              ///< of an op with a kernel: its result may be an operand
-  bool is_linear = false;              ///< of an op with a kernel: in its floating operands together. Its tangent is what it gives for their tangents
-  /// Does a result hang on an operand, as far as derivatives go? Null: each on all of them.
+  bool may_share = false;              ///< of an op with a kernel: its result may be one of its operands
+  bool is_linear = false;              ///< of an op with a kernel: linear in all floating operands together. Its tangent is the op on their tangents
+  /// Does a result depend on an operand, as far as derivatives go? Null: every result on every operand.
   bool (*flows)(const OpDef&, int result, int operand) = nullptr;
-  int optional = 0, results = 1;       ///< so many of the last operands may be left out
-  bool any_number = false;             ///< of operands, at least one
-  void (*decompose)(const OpDef&, Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< its body on these operands
+  int optional = 0, results = 1;       ///< how many of the last operands may be left out; how many results
+  bool any_number = false;             ///< takes any number of operands, at least one
+  void (*decompose)(const OpDef&, Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< records the body on these operands
   OptionFields (*options)() = nullptr;
 };
 
-/// Ops with a kernel by their names, as far as the program has called or registered them.
+/// The ops with a kernel that the program has called or registered, as a linked list.
 struct ExternalOp {
   const OpDef* def = nullptr;
   const ExternalOp* next = nullptr;
@@ -125,9 +125,9 @@ inline void note_external(ExternalOp& op) {
 }
 }  // namespace detail
 
-/// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of
-/// a constant expression brings in its functions. Weak: a file that has no backend, or gets them from tt::compiled,
-/// needs no definition. Their definitions are in backends/cpu.
+/// Run-time kernels are compiled only into programs that use them: a file that records an intrinsic, a product or a reduction outside of a constant
+/// expression instantiates its kernels by these functions. Weak: a file that has no backend, or gets kernels from tt::compiled, needs no definition.
+/// Defined in backends/cpu.
 template <class F>
 [[gnu::weak]] void enlist_op();
 template <class = void>
@@ -139,21 +139,21 @@ namespace detail {
 
 inline constexpr int max_opaque_ops = 64;
 inline const OpDef* enlisted_ops[max_opaque_ops] = {};
-/// What an instruction calls: the code of an opaque op, those of DirectOps behind them; -1: it has no loop of its own.
+/// The number by which an instruction calls an op: its index in OpaqueOps, or max_opaque_ops + its index in DirectOps; -1: it has no loop of its own.
 constexpr int call_code(const OpDef& op) { return op.code >= 0 ? op.code : op.direct >= 0 ? max_opaque_ops + op.direct : -1; }
 
 inline void call_if_defined(void (*f)()) {
-  void (*const volatile given)() = f;  // volatile: compilers take no function's address for null
+  void (*const volatile given)() = f;  // volatile: compilers assume that a function's address is not null
   if (auto* const defined = given) defined();
 }
-/// Notes that a graph of this program has the op.
+/// Notes that a graph of this program has this intrinsic, and instantiates its kernels.
 inline void enlist(const OpDef& def) {
   if (def.code < 0) return;
   __atomic_store_n(&enlisted_ops[def.code], &def, __ATOMIC_RELEASE);
   call_if_defined(def.enlist);
 }
-/// The program gets the code for nodes of this op, if it records them at run time. What users record with says so; passes, which every
-/// program has, do not, but for sums that gradients need.
+/// Instantiates the kernels of nodes of this op if a program records them at run time. The functions that users record with call it; passes, which every
+/// program has, do not, except for sums that gradients need.
 template <Op K>
 constexpr void enlist_kernels() {
   if (std::is_constant_evaluated()) return;
@@ -178,10 +178,9 @@ inline void check_isa(const char* given, const char* own) {
 
 }  // namespace detail
 
-/// The bits of a whole number, which a double may not hold: rounded once, as in C++.
+/// An integer as bits, also where a double would not hold it exactly: rounded once, as in C++.
 constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value);
-/// The bits of a number in a dtype: floats as their pattern, integers and bool as themselves. Those of a narrow dtype are the bits of
-/// its compute dtype.
+/// A number in a dtype, as bits: floats as their pattern, integers and bool as themselves. A number of a narrow dtype has the bits of its compute dtype.
 constexpr std::uint64_t encode(DType dtype, double value) {
   switch (dtype) {
     case DType::f16: return std::bit_cast<std::uint32_t>(float(float16(value)));
@@ -209,7 +208,7 @@ constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value) {
   }
   return value != 0;
 }
-/// The bits of what is less than all others.
+/// The bits of the lowest value of a dtype; of floats -infinity.
 constexpr std::uint64_t lowest_bits(DType dtype) {
   if (is_floating(dtype)) return encode(dtype, -__builtin_huge_val());
   return is_signed(dtype) ? encode_integer(dtype, INT64_MIN >> (64 - 8 * size_of(dtype))) : 0;
@@ -233,34 +232,34 @@ constexpr double decode(DType dtype, std::uint64_t bits) {
   }
 }
 
-/// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly; of NaN it goes to the NaN, and is not NaN everywhere;
-/// it is reduced further, so what reduces it divides among the equals of both.
+/// Flags of amax and amin. gradient_to_first: the gradient goes to the first of equal elements, in row-major order, not evenly to all. gradient_to_nan: the
+/// gradient of a NaN goes to the NaN, and is not NaN everywhere. reduced_further: the result is reduced again, and the outer reduction divides among the
+/// equals of both.
 inline constexpr std::uint64_t gradient_to_first = 1, gradient_to_nan = 4, reduced_further = 8;
-/// Of a reduction down columns, made by normalize: it stands for one along rows that lie across memory, and sums in their order.
+/// Flag of a column reduction made by normalize: it replaces a row reduction of a transposed operand and sums in row order.
 inline constexpr std::uint64_t in_row_order = 2;
-/// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that copies
-/// what is not contiguous along its reader's rows.
+/// Attributes of `copy`, besides 0. differentiated_by: a variable to differentiate by, removed before scheduling. laying_out: materialises, in a kernel of its
+/// own, an operand that is not contiguous along its reader's rows.
 inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
-/// Attribute of `detach`, of what is computed under NoGrad: reverse mode ends there, forward mode does not (as in PyTorch).
+/// Attribute of a `detach` recorded under NoGrad: reverse mode ends there, forward mode does not (as in PyTorch).
 inline constexpr std::int64_t under_no_grad = 1;
-/// Of an input: see Graph::number_input.
+/// Bits of an input: see Graph::number_input.
 inline constexpr std::uint64_t is_number_input = 1;
-/// Attribute of a cast to a narrow dtype, of a number beside values of it: ops that compute read the number, unrounded.
+/// Attribute of a cast to a narrow dtype, of a scalar beside values of that dtype: ops that compute read the scalar before the cast, unrounded.
 inline constexpr std::int64_t unrounded = 1;
-/// A broadcast that is read where its operand lies, through a reshape: made by normalize.
+/// Attribute of a broadcast that is read in place, from its operand's memory, through a reshape: made by normalize.
 inline constexpr std::int64_t repeated_in_place = 1;
-/// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.
+/// Attribute of a reshape of windows whose axes cannot be merged into one by strides; a matrix product reads them all the same.
 inline constexpr std::int64_t read_as_windows = 1;
 constexpr bool is_view(const Node& n) {
   return is_view(n.op) || (n.op == Op::broadcast && n.attribute == repeated_in_place);
 }
-/// An op over graphs that has not been written out.
-/// Is this an op with options, as one node for each of its results?
+/// Is this a result of an op over graphs, which has a node for each of its results?
 constexpr bool is_named(const Node& n) { return n.op == Op::call && n.def->is_named; }
-/// And computed by a kernel of its own, which no program contains?
+/// Is it computed by its operator's kernel, which no program contains?
 constexpr bool is_external(const Node& n) { return is_named(n) && n.def->is_external; }
-/// Does a change of its operand `k` change a node, as far as derivatives go?
+/// As far as derivatives go, does a node depend on its operand `k`?
 constexpr bool flows_from(const Node& n, int k) { return n.op != Op::call || !n.def->flows || n.def->flows(*n.def, static_cast<int>(n.bits), k); }
-/// Or does its body stand for it?
+/// Is it replaced by its body (decomposed)?
 constexpr bool is_composite(const Node& n) { return is_named(n) && !n.def->is_external; }
 }  // namespace tt

@@ -1,5 +1,5 @@
-// Graphs read back from the text that to_string writes, node by node as it stands; `check` says whether what was read is well made.
-// tt::parse (functional/parse.hpp) is what programs call; here is the reader, which is told where ops are found.
+// Reads graphs from the text that to_string writes, node by node, without simplification; `check` tells whether the graph is legal. Programs call tt::parse
+// (functional/parse.hpp); this file has the parser, which finds ops by the function `find`.
 #pragma once
 #include <string_view>
 
@@ -43,7 +43,7 @@ class GraphParser {
     }
   }
   static bool in_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
-  /// Is this what follows? A word ends with it.
+  /// Consumes `s` if it comes next; if `s` ends in a letter or digit, the word in the text must end there, too.
   bool accept(std::string_view s) {
     skip();
     if (!rest_.starts_with(s) || (in_name(s.back()) && rest_.size() > s.size() && in_name(rest_[s.size()]))) return false;
@@ -86,7 +86,7 @@ class GraphParser {
     return static_cast<int>(v);
   }
   // ---- sizes
-  /// What is read may be anything: neither may recursion be as deep as it likes, nor numbers so large that products overflow.
+  /// Texts are untrusted: recursion has a limit, and numbers must be so small that products do not overflow.
   struct Deeper {
     int& depth;
     explicit Deeper(GraphParser& p) : depth(p.depth_) {
@@ -94,7 +94,7 @@ class GraphParser {
     }
     ~Deeper() { --depth; }
   };
-  // Interned when an extent ends, not before: the WordTable keeps for good what it is given.
+  // A size expression is interned when an extent ends, not before: the WordTable never frees words. So these limits are checked first.
   static constexpr int most_terms = 256, most_products = 64, most_degree = 64, most_weight = 1 << 14;
   SizeSum factor() {
     const Deeper deeper(*this);
@@ -132,7 +132,7 @@ class GraphParser {
     }
     return e;
   }
-  /// The sum of its coefficients, as if none were negative: at most that is a coefficient of a product, and of a sum.
+  /// The sum of the absolute values of a sum's coefficients: a bound on any coefficient, also of a product (the product of both bounds).
   static std::int64_t largest(const SizeSum& sum) {
     std::int64_t most = 0;
     for (const SizeTerm& t : sum.terms) most += t.coefficient < 0 ? -t.coefficient : t.coefficient;
@@ -171,9 +171,9 @@ class GraphParser {
     word("%");
     return number(g.size() - 1, "a node above");
   }
-  /// What a constant is: its dtype stands behind it, so its text is kept until then.
+  /// The text of a constant, kept until its dtype, which follows it, has been read.
   struct Number {
-    std::string_view text, from;  ///< from: with what is behind it
+    std::string_view text, from;  ///< from: the text and the rest of the input
     int line = 0;
     std::uint64_t bits = 0;
     bool exact = false;
@@ -220,7 +220,7 @@ class GraphParser {
     return static_cast<std::uint64_t>(v);
   }
 
-  /// A graph, the body of an op on single elements, or a region of control flow.
+  /// A whole graph, the body of an op on scalars, or a region of control flow.
   enum class Part { whole, body, region };
   Graph nodes(Part part) {
     const bool region = part != Part::whole;
@@ -264,7 +264,7 @@ class GraphParser {
       TT_THROW(Error(Text("tt::parse: line ") << line_ << ": in the body of an op, node %" << r.node << ' ' << r.why << '.'));
     return g;
   }
-  /// A body is recorded anew on operands of any shape, and only these nodes take theirs from them.
+  /// Is this node allowed in a body? A body is recorded on operands of any shape, and only these nodes take their shape from operands.
   static bool is_in_a_body(const Node& n) {
     const bool is_op = is_elementwise(n.op) && !is_named(n) && n.op != Op::broadcast && !(n.op == Op::copy && n.attribute != 0);
     return n.shape.rank == 0 && n.identity == 0 && (n.op == Op::input || n.op == Op::constant || is_op);
@@ -352,7 +352,7 @@ class GraphParser {
     }
     return 0;
   }
-  /// How its operands are meant, then its regions, which take and give the same.
+  /// Reads the options of control flow, then its regions, whose inputs and outputs must agree.
   const OpDef* control_flow(Node& n, Control kind, Vec<std::int64_t>& words) {
     OpDef told;
     told.options = fields_of(kind);
@@ -375,7 +375,7 @@ class GraphParser {
     if (!fits) fail("regions that take and give the same");
     return &control_op(kind, carried, regions);
   }
-  /// As write_options writes them.
+  /// Reads options as write_options writes them.
   void options(Node& n, const OpDef& op, std::int64_t given, Vec<std::int64_t>& words) {
     if (op.optional > 0) words.push_back(given);
     for (const OptionField& o : op.options()) {
@@ -402,7 +402,7 @@ class GraphParser {
     }
     if (accept("result")) n.bits = static_cast<std::uint64_t>(number(op.results - 1, "a result of the op"));
   }
-  /// Members of an attribute struct, as AttributeText writes them.
+  /// Reads the members of an attribute struct as AttributeText writes them.
   struct AttributeReader {
     GraphParser& p;
     void read(int& x) { x = p.number(max_rank - 1, "an axis"); }

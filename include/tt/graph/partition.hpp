@@ -1,21 +1,19 @@
-// Partition: a function and its reverse mode, one graph, cut into a forward and a backward graph. Which
-// values of the forward part the backward is given, and which it computes anew, is a minimum cut.
+// Partition: a function and its reverse mode, one graph, cut into a forward and a backward graph. A minimum cut decides which values of the forward part are
+// saved for the backward, and which the backward recomputes.
 //   JointGraph joint = make_joint(graph, {0, 1});             // adjoints of inputs 0 and 1
 //   Partition p = partition(joint, symbols);             // p.forward, p.backward
 //
-// The choice is one of speed alone: either graph holds the joint graph's own nodes, so every choice has the
-// same bits. What is counted are bytes moved, in two prices a value has:
-//   to save it       its bytes, read by the backward; once more, and what a Tensor costs, where the forward
-//                    would not have it in memory anyhow: inputs, results, and what matrix products or views read
-//                    are there
+// The choice is one of speed alone: both graphs consist of the joint graph's own nodes, so every choice gives the same bits. A value has two prices, in bytes
+// moved:
+//   to save it       its bytes, read by the backward; once more, and the cost of a Tensor, if the forward would not have it
+//                    in memory anyhow (inputs, results, and operands of matrix products and views are in memory)
 //   to recompute it  a matrix product, or an op with a kernel of its own (a sort): never, their work grows faster than
-//                    their bytes. A reduction: its operand's bytes, one more sweep. Elementwise work, random numbers
-//                    too (functions of seed and place): nothing, it runs in the kernel that reads it, and even an exp
-//                    costs less than to store its result and load it again. What one of the former reads in the
-//                    backward: its bytes twice, as it must lie in memory there.
-// The idea of recomputing is Chen et al., Training Deep Nets with Sublinear Memory Cost (2016); that of a minimum
-// cut, functorch's min_cut_rematerialization_partition. There recomputing is free or forbidden; here it is an arc
-// from the source, so both prices are weighed in one cut.
+//                    their bytes. A reduction: its operand's bytes, one more pass over the data. Elementwise work, random
+//                    numbers too (functions of seed and index): nothing, as it runs in the kernel that reads it, and even
+//                    an exp costs less than to store its result and load it again. An elementwise operand of a product or
+//                    of a kernel in the backward: its bytes twice, as it must be in memory there.
+// The idea of recomputing is Chen et al., Training Deep Nets with Sublinear Memory Cost (2016); that of a minimum cut, functorch's
+// min_cut_rematerialization_partition. There recomputing is free or forbidden; here it is an arc from the source, so both prices are weighed in one cut.
 #pragma once
 #include "tt/core/bit_set.hpp"
 #include "tt/graph/differentiate.hpp"
@@ -27,14 +25,14 @@ struct JointGraph {
   Graph graph;              ///< inputs: the function's, then an adjoint for each result. Outputs: results, then adjoints
   int inputs = 0;           ///< of the function
   int results = 0;          ///< of the function
-  BitSet given;             ///< inputs that something flows into: one further output each
-  int may_change = 0;       ///< so many of the first results whoever gets them may change before the backward: it is not given these
-  Vec<char> depends;        ///< for each node: a change of a wanted input changes it, as far as derivatives go
+  BitSet given;             ///< inputs that have an adjoint: a further output each
+  int may_change = 0;       ///< how many of the first results the caller may change before the backward: these are not passed to the backward
+  Vec<char> depends;        ///< for each node: it depends on a wanted input, as far as derivatives go
   Vec<char> reached;        ///< for each node of the function: it has an adjoint
 };
 
-/// Reverse mode behind a function: adjoints of the inputs `wanted`. What flows into a value that several
-/// results are made of is summed there, as on the tape. `seeded`: the results that have adjoints; null: all. A mistake is in the graph's `failure`.
+/// Appends reverse mode to a function: adjoints of the inputs `wanted`. The adjoint of a value that several results depend on is summed in the graph, as on
+/// the tape. `seeded`: the results that have adjoints; null: all. A mistake is in the graph's `failure`.
 constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int may_change = 0, const BitSet* seeded = nullptr) {
   JointGraph joint{canonical(function, {}, true), function.inputs.size(), function.outputs.size(), {}, may_change, {}, {}};
   Graph& g = joint.graph;
@@ -57,7 +55,7 @@ constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int
     const Shape shape = g[g.inputs[k]].shape;
     g.output(g.broadcast_to(a, shape));
   }
-  const Vec<int> flat = decompose_fully(g);  // what is saved may lie within a body
+  const Vec<int> flat = decompose_fully(g);  // so that a value within a body may be saved
   Vec<char> reached(g.size(), 0);
   for (int i = 0; i < joint.reached.size(); ++i)
     if (joint.reached[i]) reached[flat[i]] = 1;
@@ -66,7 +64,7 @@ constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int
   joint.depends = detail::depends_on(g, with_respect_to);
   return joint;
 }
-/// Only the adjoints: what computes everything anew from the inputs, or, `by_results`, from the results too: further inputs, one each.
+/// The adjoints only, recomputed from the inputs, or, `by_results`, from the results, too: a further input for each result.
 constexpr Graph derivative_of(const JointGraph& joint, bool by_results = false) {
   const Graph& g = joint.graph;
   Graph r = Graph::like(g);
@@ -84,7 +82,7 @@ constexpr Graph derivative_of(const JointGraph& joint, bool by_results = false) 
   for (int i : adjoints) r.output(map[i]);
   return canonical(r);
 }
-/// Of the first `count` inputs those that an output needs.
+/// The inputs among the first `count` that an output depends on.
 constexpr BitSet inputs_read(const Graph& g, int count) {
   BitSet read;
   for (int i : post_order(g, g.outputs))
@@ -94,27 +92,27 @@ constexpr BitSet inputs_read(const Graph& g, int count) {
 
 /// A joint graph in two.
 struct Partition {
-  Graph forward;           ///< the function's inputs to its results, then saved values
+  Graph forward;           ///< the function's inputs to its results, then the values saved
   Graph backward;          ///< inputs, saved values and adjoints to the adjoints of inputs
-  Vec<int> inputs;         ///< that `backward` reads, the function's numbers
-  Vec<int> saved;          ///< that it reads behind those, as outputs of `forward`; a result may be among them
-  Vec<int> adjoints;       ///< that it reads last, the results' numbers
-  Vec<int> further;        ///< inputs that the backward of `backward` may need besides: see further_inputs
-  int operations = 0;      ///< of `forward`, views aside
-  int recomputed = 0;      ///< of those, that `backward` computes again
+  Vec<int> inputs;         ///< that `backward` reads first: numbers of the function's inputs
+  Vec<int> saved;          ///< that `backward` reads next: numbers of outputs of `forward`, which may be results
+  Vec<int> adjoints;       ///< that `backward` reads last: numbers of results
+  Vec<int> further;        ///< inputs that the backward of `backward` may also need: see further_inputs
+  int operations = 0;      ///< number of operations in `forward`, views aside
+  int recomputed = 0;      ///< number of those operations that `backward` computes again
 };
 
 namespace detail {
 
-/// What part of a joint graph each node belongs to.
+/// The part of a joint graph that each node belongs to.
 struct JointParts {
   const Graph& g;
   const JointGraph& joint;
-  Vec<char> early;       ///< needs no adjoint
-  Vec<char> in_forward;  ///< the results need it
-  Vec<char> required;    ///< early, and read where adjoints are, or an adjoint itself
-  Vec<char> needed;      ///< early, and required or needed to compute what is
-  Vec<char> late;        ///< needs an adjoint, and an adjoint of an input needs it
+  Vec<char> early;       ///< depends on no adjoint
+  Vec<char> in_forward;  ///< a result depends on it
+  Vec<char> required;    ///< early, and read by a late node, or itself the adjoint of an input
+  Vec<char> needed;      ///< early, and required, or computing a required node needs it
+  Vec<char> late;        ///< depends on an adjoint, and an adjoint of an input depends on it
 
   constexpr explicit JointParts(const JointGraph& j)
       : g(j.graph), joint(j), early(g.size(), 1), in_forward(g.size(), 0), required(g.size(), 0), needed(g.size(), 0),
@@ -137,7 +135,7 @@ struct JointParts {
       }
     }
   }
-  /// The node whose elements a view shows.
+  /// The node that owns the memory of a view.
   constexpr int memory_of(int i) const {
     while (is_view(g[i]) || g[i].op == Op::detach) i = g[i].operand[0];
     return i;
@@ -149,13 +147,13 @@ struct JointParts {
       if (g.donated[k] >= 0 && g.inputs[g.donated[k]] == i) return true;
     return false;
   }
-  /// Which result lies where the backward can be given it, and shows this node? -1: none.
+  /// The number of the result that is node i and that the backward may read; -1: none.
   constexpr int result_of(int i) const {
     for (int k = joint.may_change; k < joint.results; ++k)
       if (g.outputs[k] == i && g.donated[k] < 0) return k;
     return -1;
   }
-  /// Work, and not only other indices of the same memory.
+  /// Is it work, not only a view or a broadcast?
   constexpr bool is_operation(int i) const {
     return !is_leaf(g[i].op) && !is_view(g[i].op) && g[i].op != Op::broadcast && g[i].op != Op::detach;
   }
@@ -164,7 +162,7 @@ struct JointParts {
 /// The two prices of each value, in bytes. Sizes are those of one call: an estimate.
 struct CutPrices {
   static constexpr std::int64_t never = std::int64_t{1} << 60;
-  static constexpr std::int64_t of_tensor = 512;  ///< to make one takes as long as to move about this many bytes
+  static constexpr std::int64_t of_tensor = 512;  ///< making a Tensor takes as long as moving about this many bytes
   Vec<std::int64_t> save, recompute;
 
   constexpr CutPrices(const JointParts& p, const SymbolValues& symbols) : save(p.g.size(), never), recompute(p.g.size(), 0) {
@@ -197,8 +195,8 @@ struct CutPrices {
   }
 };
 
-/// Maximum flow from a source to a sink (Dinic 1970): shortest paths only, found by levels, until there are none.
-/// Arcs lie in pairs, so that arc a ^ 1 is what may flow back; the arcs of a vertex are a linked list.
+/// Maximum flow from a source to a sink (Dinic 1970): along shortest paths only, found by levels, until there are none. Arcs are stored in pairs, so that arc
+/// a ^ 1 holds the flow that can be undone; the arcs of a vertex are a linked list.
 class FlowNetwork {
  public:
   static constexpr int source = 0, sink = 1;
@@ -218,7 +216,7 @@ class FlowNetwork {
     }
     return total;
   }
-  /// After that: which vertices still lead to the sink. Of all minimum cuts theirs is the nearest to it.
+  /// After maximum_flow: the vertices from which the sink can still be reached. Of all minimum cuts this one is nearest to the sink.
   constexpr Vec<char> sink_side() const {
     Vec<char> reached(first_.size(), 0);
     Vec<int> queue;
@@ -236,12 +234,12 @@ class FlowNetwork {
  private:
   struct Arc {
     int to = 0, next = -1;
-    std::int64_t capacity = 0;  ///< that is left
+    std::int64_t capacity = 0;  ///< remaining capacity
   };
   Vec<Arc> arcs_;
   Vec<int> first_, level_, next_, queue_, path_;
 
-  /// Distances from the source along arcs with room; false when the sink is out of reach.
+  /// Distances from the source along arcs with capacity; false when the sink is out of reach.
   constexpr bool find_levels() {
     for (int& l : level_) l = -1;
     queue_.clear();
@@ -285,15 +283,15 @@ class FlowNetwork {
 
 }  // namespace detail
 
-/// The values to save for the least bytes moved, and how many those are.
+/// The values to save so that the fewest bytes are moved, and that number of bytes.
 struct MinimumCut {
   Vec<char> saved;  ///< for each node of the joint graph
   std::int64_t bytes = 0;
 };
 
-/// A value is two vertices. From its first to its second: what saving costs, so that is cut where a value is
-/// saved. From the source to its first: what recomputing costs. Forward values on the source's side are lost
-/// to the backward, those on the sink's are at hand, and what computes one that is at hand must be too.
+/// Each value is two vertices, joined by an arc whose capacity is the price of saving: it is cut where the value is saved. An arc from the source to the first
+/// vertex has the price of recomputing. Values on the source's side of the cut are lost to the backward, values on the sink's side are available to it, and
+/// operands of an available, recomputed value must be available, too.
 constexpr MinimumCut minimum_cut(const JointGraph& joint, const SymbolValues& symbols) {
   const detail::JointParts p(joint);
   const detail::CutPrices price(p, symbols);
@@ -322,8 +320,8 @@ constexpr MinimumCut minimum_cut(const JointGraph& joint, const SymbolValues& sy
   return cut;
 }
 
-/// What a choice costs, counted as the cut counts: values that are saved, and what is computed from them.
-/// CutPrices::never and more: a product would be computed again, or an input is missing.
+/// The bytes moved by a choice of `saved` values, counted as in the cut: values saved, and values recomputed from them. CutPrices::never and more: a product
+/// would be recomputed, or an input is missing.
 constexpr std::int64_t bytes_moved(const JointGraph& joint, const Vec<char>& saved, const SymbolValues& symbols) {
   const detail::JointParts p(joint);
   const detail::CutPrices price(p, symbols);
@@ -340,9 +338,9 @@ constexpr std::int64_t bytes_moved(const JointGraph& joint, const Vec<char>& sav
   return sum;
 }
 
-/// Inputs that the backward of a backward may need besides those that the backward is `given` (nodes of the joint graph). It
-/// takes adjoints of what was saved. What has an adjoint in the first backward is taken further by what that reads
-/// anyway; for the derivative of another value, cos(z) where z has gone, what it is made of may be needed.
+/// Inputs that double backward may need besides the nodes `given` to the backward. A saved value that the first backward gives no adjoint must be
+/// differentiated back to the inputs: if only cos(z) was saved, z must be recomputed from its inputs. Saved values with an adjoint there need no more than the
+/// backward reads anyway.
 constexpr Vec<int> further_inputs(const JointGraph& joint, const Vec<char>& given) {
   const Graph& g = joint.graph;
   Vec<char> beneath(g.size(), 0);
@@ -357,13 +355,13 @@ constexpr Vec<int> further_inputs(const JointGraph& joint, const Vec<char>& give
   return inputs;
 }
 
-/// The two graphs where the values `saved` are given to the backward. Inputs that it needs besides are given too.
+/// The two graphs if the values `saved` are passed to the backward. Inputs that the backward also needs are passed, too.
 constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
   const detail::JointParts p(joint);
   const Graph& g = joint.graph;
   Partition r;
 
-  // What the backward consists of: from its outputs back to what it is given.
+  // The nodes of the backward: from its outputs back to values passed to it.
   Vec<char> state(g.size(), 0), at_hand(g.size(), 0);
   for (int i = 0; i < g.size(); ++i)
     if (g[i].op == Op::input || (saved[i] && p.early[i])) {
@@ -378,7 +376,7 @@ constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
     for (int o : g.operands(i)) read[o] = 1;
   for (int i : adjoints) read[i] = 1;
 
-  // The forward: results, then what it saves.
+  // The forward: results, then the values it saves.
   Graph& f = r.forward;
   Graph& b = r.backward;
   f.failure = b.failure = g.failure;
@@ -429,7 +427,7 @@ constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
   return r;
 }
 
-/// A joint graph where the least bytes are moved; sizes are those of one call.
+/// Splits a joint graph so that the fewest bytes are moved; sizes are those of one call.
 constexpr Partition partition(const JointGraph& joint, const SymbolValues& symbols) {
   return split(joint, minimum_cut(joint, symbols).saved);
 }

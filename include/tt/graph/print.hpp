@@ -1,4 +1,5 @@
-// Listings: a graph as text, and as DOT for pictures.
+// Listings: a graph as text, which `parse` reads back, and as DOT for pictures.
+//   std::cout << tt::to_string(g);      // %3 = add(%1, %2) : f32 (64, 10)
 #pragma once
 #include "tt/graph/transform.hpp"
 
@@ -8,11 +9,11 @@ constexpr const char* node_name(const Node& n) {
   return n.op == Op::call ? n.def->info.name : name(n.op);
 }
 
-/// Primitives over whole values share names with ops that are made of them, and show which they are, as PyTorch's.
+/// Primitives over whole values share names with ops made of them; this prefix marks primitives in texts, as PyTorch's does.
 inline constexpr const char* primitive_prefix = "prims.";
 constexpr bool has_primitive_prefix(Op op) { return !is_leaf(op) && !is_elementwise(op) && op != Op::detach; }
 
-/// A floating constant in the fewest of up to nine digits, integers as they are.
+/// A floating constant with as few digits as show it, up to nine; integers in full.
 constexpr Text number_text(DType dtype, std::uint64_t bits) {
   Text t;
   if (!is_floating(dtype)) return t << static_cast<std::int64_t>(bits);
@@ -65,7 +66,7 @@ constexpr Text number_text(DType dtype, std::uint64_t bits) {
 
 namespace detail {
 
-/// A number of few digits as number_text writes it, without the last bit's error up to 1e22; `rest`: behind it.
+/// The value of a number that number_text wrote, without an error in the last bit up to 1e22; `rest`: the text behind it.
 constexpr double decimal_value(const char* text, const char** rest = nullptr) {
   const char* p = text;
   const bool negative = *p == '-';
@@ -96,7 +97,7 @@ constexpr double decimal_value(const char* text, const char** rest = nullptr) {
   for (; k > 0 && v != 0 && v <= most; --k) v = exponent < 0 ? v / 10 : v <= most / 10 ? v * 10 : __builtin_inf();
   return negative ? -v : v;
 }
-/// A constant, with its bits where the number alone would not give them.
+/// A constant, with its bits if the decimal digits would be read back as other bits.
 constexpr void write_constant(Text& t, DType of, std::uint64_t bits) {
   const DType dtype = compute_dtype(of);
   Text number = number_text(dtype, bits);
@@ -116,7 +117,7 @@ constexpr void write_constant(Text& t, DType of, std::uint64_t bits) {
 constexpr bool is_unnamed(const OpDef& def) {
   return def.info.name[0] == 'o' && def.info.name[1] == 'p' && def.info.name[2] == 0;
 }
-/// The body of an op, on single elements.
+/// The body of an op, recorded on scalars.
 constexpr Graph region_of(const Graph& g, const Node& n) {
   Graph body;
   Vec<int> in;
@@ -126,7 +127,7 @@ constexpr Graph region_of(const Graph& g, const Node& n) {
 }
 constexpr Text lines_of(const Graph& g, const char* between);
 
-/// Members of an attribute struct: " axis 1 from 2*s0 step 1"; of a list with commas.
+/// Writes members of an attribute struct: " axis 1 from 2*s0 step 1"; lists with commas.
 struct AttributeText {
   Text& t;
   constexpr void operator()(const char* name, std::int64_t x) { t << ' ' << name << ' ' << x; }
@@ -148,7 +149,7 @@ constexpr void write_option(Text& t, OptionField::Kind kind, std::int64_t word) 
     case OptionField::Kind::dtype: t << name(static_cast<DType>(word)); return;
   }
 }
-/// " dim [0, 1] keepdim False": by names, in their order.
+/// Writes options by name, in the order of the op's Options: " dim [0, 1] keepdim False".
 constexpr void write_options(Text& t, const Graph& g, const Node& n) {
   for_each_option(*n.def, g.attribute_words(n), [&](const OptionField& option, const std::int64_t* word, int count) {
     t << ' ';
@@ -160,7 +161,7 @@ constexpr void write_options(Text& t, const Graph& g, const Node& n) {
   });
   if (n.bits != 0) t << " result " << static_cast<std::int64_t>(n.bits);
 }
-/// Operands, and None for those that were left out before one that was not.
+/// Writes operands, and None for each operand left out before one that is given.
 constexpr void write_operands(Text& t, const Graph& g, const Node& n) {
   const Ids operands = g.operands(n);
   std::int64_t given = -1;
@@ -226,9 +227,9 @@ constexpr Text lines_of(const Graph& g, const char* between) {
 
 }  // namespace detail
 
-/// What `to_string` writes now, and `parse` reads.
+/// Version of the text that `to_string` writes and `parse` reads.
 inline constexpr int graph_text_version = 3;
-/// One line a node, %3 = add(%1, %2) : f32 (64, 10), behind one with the version. `parse` (functional/parse.hpp) reads it back.
+/// A line with the version, then a line per node: %3 = add(%1, %2) : f32 (64, 10). `parse` (functional/parse.hpp) reads the text back.
 constexpr Text to_string(const Graph& g) {
   Text t;
   return t << "graph " << graph_text_version << '\n' << detail::lines_of(g, "\n");
@@ -238,7 +239,7 @@ Stream& operator<<(Stream& stream, const Graph& g) {
   return stream << to_string(g);
 }
 
-/// The graph for `dot -Tsvg`.
+/// The graph as input of `dot -Tsvg`.
 constexpr Text to_dot(const Graph& g) {
   Text t;
   t << "digraph tt {\n  rankdir=TB;\n  node [shape=box, style=rounded, fontname=\"monospace\"];\n";

@@ -1,4 +1,4 @@
-// The order of summation, defined by plain code: every executor gives the bits of these functions.
+// The order of summation, defined by plain code: every executor's reductions have the same bits as these functions.
 #pragma once
 #include <limits>
 
@@ -6,9 +6,9 @@
 
 namespace tt {
 
-/// A reduction takes this many lanes; element i of a row goes to lane i % 64.
+/// Partial sums of a row that run side by side: element i of a row goes to lane i % 64.
 inline constexpr int reduction_lanes = 64;
-/// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
+/// Elements (along a row) or rows (down a column) that are reduced to one partial result.
 inline constexpr int row_block = 4096, column_block = 256;
 
 TT_KERNELS_BEGIN
@@ -21,7 +21,7 @@ constexpr T combine(T a, T b) {
   else if constexpr (K == Op::amax) return Carrier<T>::template apply<Op::max>(a, b);
   else return Carrier<T>::template apply<Op::min>(a, b);
 }
-/// What an empty reduction gives.
+/// The result of an empty reduction.
 template <Op K, class T>
 constexpr T identity() {
   if constexpr (K == Op::sum) return T(0);
@@ -30,9 +30,9 @@ constexpr T identity() {
   else return K == Op::amax ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
 }
 
-/// Parts of a sum that wait to be combined, at most: one for each power of two.
+/// Most partial results that wait to be combined: one for each power of two.
 inline constexpr int most_parts = 32;
-/// Partial results are combined pairwise, the older one on the left, like carries of a counter.
+/// Combines partial results pairwise, the older one on the left, like carries of a binary counter.
 template <class V>
 struct PairwiseTree {
   V part[most_parts];
@@ -52,8 +52,8 @@ struct PairwiseTree {
   }
 };
 
-/// The parts of a sum down a column of n elements, in the order in which a PairwiseTree takes them: blocks of 256 rows, or
-/// in a row's order the lanes of each block of 4,096, so that pairs of lanes fold in halves.
+/// The partial sums down a column of n elements, in the order in which a PairwiseTree takes them: blocks of 256 rows, or, in row order, the lanes of each
+/// block of 4,096 in bit-reversed order, so that the tree folds lanes in halves.
 struct ColumnParts {
   std::int64_t n;
   bool row_order;
@@ -72,7 +72,7 @@ struct ColumnParts {
   }
 
  private:
-  constexpr std::int64_t lane(std::int64_t i) const {  // its bits in reverse
+  constexpr std::int64_t lane(std::int64_t i) const {  // the bits of i, reversed
     const std::int64_t all = (i & 1) << 5 | (i & 2) << 3 | (i & 4) << 1 | (i & 8) >> 1 | (i & 16) >> 3 | (i & 32) >> 5;
     return all >> (6 - log_lanes);
   }
@@ -81,8 +81,8 @@ struct ColumnParts {
 
 }  // namespace detail
 
-/// Reduction of a row, `stride` apart: blocks of 4,096; element i of a block goes to lane i % 64;
-/// lanes fold in halves; blocks combine pairwise. Depends on n only.
+/// Reduction of a row of elements `stride` apart: blocks of 4,096; element i of a block goes to lane i % 64; lanes fold in halves; blocks combine pairwise.
+/// The order depends on n only.
 template <Op K, class T>
 constexpr T reference_reduce(const T* x, std::int64_t n, std::int64_t stride = 1) {
   detail::PairwiseTree<T> tree;
@@ -100,7 +100,7 @@ constexpr T reference_reduce(const T* x, std::int64_t n, std::int64_t stride = 1
   return tree.result(detail::identity<K, T>(), detail::combine<K, T>);
 }
 
-/// Reduction over leading axes: blocks of 256 rows one after the other, blocks pairwise.
+/// Reduction over leading axes: each block of 256 rows in sequence, blocks pairwise.
 template <Op K, class T, class At>
 constexpr T reference_reduce_rows(std::int64_t rows, const At& at) {
   detail::PairwiseTree<T> tree;

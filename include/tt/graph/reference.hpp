@@ -1,5 +1,5 @@
-// The reference executor: a graph evaluated node by node with scalars, as plainly as can be.
-// Everything else is checked against it, bit for bit.
+// The reference executor: evaluates a graph node by node with scalars, as plainly as possible. All other executors are tested against it, bit for bit.
+//   detail::Reference r(g, symbols);  r.values[g.inputs[0]].bits = ...;  r.run();      // then r.values[g.outputs[0]]
 #pragma once
 #include <utility>
 
@@ -13,7 +13,7 @@ TT_KERNELS_BEGIN
 
 namespace detail {
 
-/// Elements of any dtype, dense and row-major.
+/// Elements of any dtype, contiguous and row-major.
 struct ReferenceValue {
   Vec<std::uint64_t> bits;  // each element encoded on its own
 
@@ -45,7 +45,7 @@ struct Reference {
   std::int64_t size(int i) const { return g[i].shape.size().value(symbols); }
   std::int64_t extent(int i, int axis) const { return g[i].shape[axis].value(symbols); }
 
-  /// The element of operand `o` under element `index` of node `i`, broadcast from the right.
+  /// The element of operand `o` that element `index` of node `i` reads: broadcast, axes aligned from the right.
   std::int64_t under(int o, int i, std::int64_t index) const {
     std::int64_t at = 0, stride = 1;
     for (int k = 0; k < g[i].shape.rank; ++k) {
@@ -268,7 +268,7 @@ struct Reference {
   }
 
  public:
-  /// One elementwise node on scalars; `give` takes the result.
+  /// One elementwise node on scalars; `give` receives the result.
   template <class T, class Give>
   static void scalar_op(const Node& n, T a, T b, T c, const Give& give) {
     const auto run = [&]<int... K>(std::integer_sequence<int, K...>) {

@@ -1,4 +1,4 @@
-// Ops whose body is a graph that was read from text: of equal bodies there is one, kept for good.
+// Ops whose body is a graph parsed from text: equal bodies share one definition, which is never freed. KeptDefinitions is the table of such definitions.
 #pragma once
 #include <atomic>
 
@@ -8,7 +8,7 @@
 namespace tt {
 namespace detail {
 
-/// The body of an op that was read, recorded anew on these operands.
+/// Records the body of such an op on these operands.
 inline int record_region(const OpDef& def, Graph& g, const int* operands) {
   const Graph& body = def.regions[0];
   Vec<int> map(body.size(), -1);
@@ -19,8 +19,8 @@ inline int record_region(const OpDef& def, Graph& g, const int* operands) {
   }
   return map[body.outputs[0]];
 }
-/// Definitions that are kept for good, as nodes refer to them: of equal texts there is one, which fill(fresh) makes. One is an OpDef
-/// with a text and a next. Lists only grow at their beginning, so none is locked.
+/// Definitions that are never freed, since nodes refer to them: one per text, filled by fill(fresh). `One` is an OpDef with members `text` and `next`. Lists
+/// are lock-free: they only grow at their beginning.
 template <class One>
 struct KeptDefinitions {
   static constexpr int lists = 4096;

@@ -1,5 +1,5 @@
-// Sym: the carrier that records. Op bodies and whole models run on it; every operator becomes a
-// node of its graph. op_def<F> is an op's definition as the graph knows it.
+// Sym: the value type that records. Op bodies and whole models run on Syms; every operator becomes a node of the graph. op_def<F> is the definition of op F as
+// graphs know it.
 //   Graph g;  Sym x{&g, g.input(DType::f32, {8})};  g.output((x * 2 + exp(x)).id);
 #pragma once
 #include "tt/graph/decompose.hpp"
@@ -33,13 +33,13 @@ struct Sym {
   }
 };
 
-/// An operand of a Sym operator: a Sym or a literal, with the line it was written on.
+/// An operand of a Sym operator: a Sym or a literal, with its source line.
 struct SymOperand {
   Sym sym;
   double real = 0;
   std::int64_t integer = 0;
   DType literal = DType::f64;
-  bool fits = true;  ///< a whole number fits an i64
+  bool fits = true;  ///< an integer literal fits an i64
   SourceLine where;
 
   constexpr SymOperand(const Sym& s, SourceLine at = here()) : sym(s), where(at) {}
@@ -55,11 +55,11 @@ struct SymOperand {
         where(at) {}
 
   constexpr bool is_literal() const { return !sym.graph; }
-  /// The node; a literal becomes a constant of the dtype it has beside `other`.
+  /// The node's id; a literal becomes a constant of the dtype that it takes beside `other`.
   constexpr int id_beside(Graph& g, DType other) const {
     if (!is_literal()) return sym.id;
     const DType d = promote_literal(other, literal);
-    const DType in = compute_dtype(d);  // beside what is stored narrow a number is not rounded before it is computed with
+    const DType in = compute_dtype(d);  // beside narrow values a literal is not rounded to their dtype before use
     if (is_floating(literal) || (is_floating(d) && !fits)) return g.constant_bits(d, encode(in, real));
     if (!fits || !holds(in, integer))
       g.fail({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d,
@@ -75,7 +75,7 @@ struct SymResults;  // functional/structured.hpp
 struct SymFront {
   static constexpr int rank = 1;
   static constexpr bool dynamic_axes = true;
-  /// What an op over graphs gives.
+  /// The result type of an op over graphs.
   template <class F>
   using Results = typename detail::SymResults<F>::type;
 
@@ -95,7 +95,7 @@ struct SymFront {
   static constexpr Sym as_sym(Graph* g, A value) {
     return {g, SymOperand(value).id_beside(*g, std::is_integral_v<A> ? DType::i64 : DType::f32)};
   }
-  /// See functional/structured.hpp.
+  /// Records an op over graphs; see functional/structured.hpp.
   template <class F, class O, class... S>
   static constexpr auto structured(SourceLine at, const O& options, const S&... s);
 
@@ -215,10 +215,10 @@ namespace detail {
 template <class F>
 constexpr const OpDef& def_of();
 
-/// Is the body's dtype a template argument? Asked here: nvcc 13 takes no such question in a lambda.
+/// Is the body's dtype a template argument? Asked here, since nvcc 13 rejects this requires-expression in a lambda.
 template <class F, class... S>
 inline constexpr bool body_takes_dtype = requires(S... s) { F::template body<float>(s...); };
-/// Cold, as all that records: g++ takes a sixth less for the file of the library that holds these bodies, and their code is a seventh smaller.
+/// Cold, like all recording code: g++ takes a sixth less time for the library's file with these bodies, and their code is a seventh smaller.
 template <class F>
 [[gnu::cold]] constexpr int record_body(const OpDef&, Graph& g, const int* operands) {
   [[maybe_unused]] const DType dtype = g[operands[0]].dtype;
@@ -286,7 +286,7 @@ constexpr OpDef make_elementwise_def(OpDef d) {
   return d;
 }
 
-/// Is the op one over graphs, and not elementwise? See functional/structured.hpp.
+/// Is the op an op over graphs, not an elementwise one? See functional/structured.hpp.
 template <class F>
 inline constexpr bool is_structured = F::info.arguments != nullptr;
 template <class F>
@@ -313,7 +313,7 @@ inline constexpr OpDef op_def = detail::make_op_def<F>();
 template <class F>
 constexpr const OpDef& detail::def_of() { return op_def<F>; }
 
-/// Integers have no powers to a whole number below 0. (nvcc 13 loses the braces where they stand in a template's `if constexpr`.)
+/// Integers have no negative powers. (A function, since nvcc 13 loses the braces of the Failure inside a template's `if constexpr`.)
 constexpr void refuse_negative(Graph& g, const char* op, const SymOperand& exponent) {
   if (exponent.is_literal() && exponent.literal == DType::i64 && exponent.fits && exponent.integer < 0)
     g.fail({.mistake = Mistake::negative_power, .op = op, .number = exponent.integer});
@@ -339,14 +339,14 @@ constexpr Sym SymFront::call(SourceLine at, const A&... a) {
   return {g, g->call(op_def<F>, {ids, k})};
 }
 
-/// The name of an op from its place in OpaqueOps.
+/// The name of an intrinsic from its index in OpaqueOps.
 constexpr const char* opaque_name(int code) {
   return []<class... F>(TypeList<F...>, int c) {
     constexpr const char* names[] = {F::info.name...};
     return names[c];
   }(OpaqueOps{}, code);
 }
-/// The op that an instruction calls (see call_code): an opaque one that a graph of this program has; tt::compiled has them all, and DirectOps.
+/// The op that an instruction calls (see call_code): an intrinsic that a graph of this program has registered; with tt::compiled any intrinsic, and DirectOps.
 TT_INLINE const OpDef& called_op(int code);
 #if TT_DEFINES(graph)
 TT_INLINE const OpDef& called_op(int code) {

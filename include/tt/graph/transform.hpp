@@ -1,5 +1,5 @@
-// Passes that rewrite a whole graph: depth-first order, removal of dead nodes with canonical
-// numbering, decomposition of ops over graphs, and inlining of op bodies. Values in, values out.
+// Passes that rewrite a whole graph: depth-first order, removal of dead nodes with canonical numbering, decomposition of ops over graphs, and inlining of op
+// bodies. Each gives a new graph.
 //
 // Recording order is not canonical: C++ leaves the evaluation order of a*b open, and g++ 12 goes
 // left to right in constant expressions and right to left at run time. So `canonical` runs before
@@ -9,10 +9,10 @@
 
 namespace tt {
 
-/// The nodes that `roots` need, each after its operands; operands in order, depth first. `state` of a
-/// node is 0; 1: its operands are on the stack, 2: done, or not wanted. `before`: pairs of a node and one that is to come before it.
+/// The nodes that `roots` depend on, each after its operands; operands in order, depth first. `state` of a node: 0; 1: its operands are on the stack; 2: done,
+/// or not wanted. `before`: pairs of a node and a node that must come before it.
 constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> state, const Vec<int>& before = {}) {
-  Vec<int> order, stack, newest, older;  // of the pairs of a node: the last one, plus one; and those before it
+  Vec<int> order, stack, newest, older;  // linked lists of the pairs of a node: the last pair's number, plus one; of each pair, the pair before it
   const bool ordered = !before.empty();
   if (ordered) {
     newest = Vec<int>(g.size(), 0);
@@ -46,14 +46,14 @@ constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots) {
   return post_order(g, roots, Vec<char>(g.size(), 0));
 }
 
-/// Operands in another graph: what `map` says of each.
+/// The ids of operands in another graph: `map` of each.
 constexpr Vec<int> mapped(Ids operands, const Vec<int>& map) {
   Vec<int> to(operands.count, 0);
   for (int k = 0; k < operands.count; ++k) to.items[k] = map.items[operands.first[k]];
   return to;
 }
 
-/// Records node `n` of `from` anew in `g`, on these operands of `g`: as if the program had, with inference and what is simplified.
+/// Records node `n` of `from` in `g`, on these operands of `g`, as if the program had: with inference and simplifications.
 constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
   g.where = n.where;
   const int a = operands.count > 0 ? operands[0] : -1;
@@ -74,7 +74,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
       return g.slice(a, s.axis, s.start, n.shape[s.axis], s.step);
     }
     case Op::window: {
-      if (n.shape.rank == 0) break;  // of a text: `check` says so
+      if (n.shape.rank == 0) break;  // only in a parsed graph, which `check` then rejects
       const auto w = from.attributes<WindowAttribute>(n);
       return g.window(a, w.axis, n.shape.last().code, w.step, w.dilation);
     }
@@ -91,7 +91,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
     case Op::take: return g.take(a, operands[1], from.attributes<TakeAttribute>(n).axis);
     default:
       if (is_elementwise(n.op) && n.identity <= 0) return g.elementwise(n.op, operands, n.attribute, n.dtype);
-      if (n.op == Op::copy) {  // of an identity: another value of what it copies
+      if (n.op == Op::copy) {  // with an identity: a value of its own
         Node like = n;
         like.dtype = g[a].dtype;
         like.shape = g[a].shape;
@@ -103,7 +103,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
 
 namespace detail {
 
-/// While it lives, nodes are recorded as steps, or not: see Graph::records_steps.
+/// While it lives, nodes are recorded as steps, or not (`on`): see Graph::records_steps.
 class RecordsSteps {
  public:
   constexpr RecordsSteps(Graph& g, bool on) : graph_(g), before_(g.records_steps) { g.records_steps = on; }
@@ -121,19 +121,19 @@ constexpr bool has_steps(const Graph& g) {
   return false;
 }
 
-/// The same node on these operands; a step, if it is one.
+/// The same node on these operands; as a step if it is one.
 constexpr int intern_step(Graph& g, const Node& n, const Graph& from, const Vec<int>& operands) {
   const RecordsSteps steps(g, is_step(n));
   return g.intern(n, from, operands);
 }
 
-/// Which calls of ops with bodies stay calls, for executors that have code for them. Null: none.
+/// Decides which calls of ops with bodies stay calls, for executors that have code for them. Null: none.
 using KeepsCall = bool (*)(const OpDef& op, DType dtype);
 struct Rewrite {
   bool inlines_bodies = false, for_devices = false;
   KeepsCall keeps = nullptr;
 };
-/// Is this node to be written as its body? Opaque ops are one instruction everywhere.
+/// Is this node replaced by its body? Intrinsics are one instruction everywhere.
 constexpr bool is_inlined(const Graph& g, const Node& n, KeepsCall keeps) {
   if (n.op != Op::call || n.def->code >= 0 || is_external(n)) return false;
   for (int operand : g.operands(n))
@@ -183,8 +183,8 @@ constexpr bool has_composites(const Graph& g) {
     if (is_composite(n)) return true;
   return false;
 }
-/// Records the nodes of `from` (those marked; null: all), with bodies in place of the `which` of them, in the order in which they were recorded; so the
-/// result is what it would be if there had been no such nodes. `map` is completed.
+/// Records the nodes of `from` (those marked; null: all) in their order, with bodies in place of the nodes that `which` selects; so the result is as if there
+/// had never been such nodes. `map` is completed.
 constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* marked, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
   const int count = map.size();  // `from` may be `g`
   for (int i = 0; i < count; ++i) {
@@ -197,13 +197,13 @@ constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* mark
     const RecordsSteps steps(g, step);
     if (which(n)) map[i] = decompose(g, from, n, operands);
     else if (same) map[i] = i;
-    else if (step && is_named(n)) map[i] = g.intern(n, from, operands);  // results of one call stay that
+    else if (step && is_named(n)) map[i] = g.intern(n, from, operands);  // results of one call stay results of one call
     else map[i] = again(g, from, n, operands);
   }
 }
 
-/// Records the bodies of those ops over graphs (`which`) that `roots` need beside them, among nodes that read one of `variables`, by whatever way. Other nodes stay as they are: among
-/// them are variables of outer derivatives, and those are found by node number. `map` says what each node is then. False: there are none.
+/// Records the bodies of ops over graphs (selected by `which`) that `roots` depend on and that depend in any way on one of `variables`. Other nodes keep their
+/// numbers: among them are variables of outer derivatives, which are found by number. `map`: the new id of each node. False: there are no such ops.
 constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, const Vec<int>& variables, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
   if (!has_composites(g)) return false;
   Vec<char> reads(g.size(), 0), needed(g.size(), 0);
@@ -220,7 +220,7 @@ constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, const Vec<int>&
   decompose_into(g, g, &needed, map, which);
   return true;
 }
-/// A number, repeated or not: it costs nothing, so every graph may have its own.
+/// Is it a leaf that is no input, broadcast or not? It costs nothing, so every graph may have its own.
 constexpr bool is_repeated_number(const Graph& g, int i) {
   while (g[i].op == Op::broadcast || g[i].op == Op::reshape) i = g[i].operand[0];
   return is_leaf(g[i].op) && g[i].op != Op::input;
@@ -228,7 +228,7 @@ constexpr bool is_repeated_number(const Graph& g, int i) {
 
 }  // namespace detail
 
-/// Ops over graphs as their bodies; `map` says what each node is then.
+/// Ops over graphs replaced by their bodies; `map`: the new id of each node.
 constexpr Graph decomposed(const Graph& g, Vec<int>& map) {
   Graph r = Graph::like(g);
   map = Vec<int>(g.size(), -1);
@@ -242,7 +242,7 @@ constexpr Graph decomposed(Graph g) {
   Vec<int> map;
   return decomposed(g, map);
 }
-/// Writes ops over graphs as their bodies until none is left, and equal steps as one: what each node is then.
+/// Replaces ops over graphs by their bodies until none is left, and merges equal steps; gives the new id of each node.
 constexpr Vec<int> decompose_fully(Graph& g) {
   Vec<int> map;
   for (int i = 0; i < g.size(); ++i) map.push_back(i);
@@ -254,9 +254,8 @@ constexpr Vec<int> decompose_fully(Graph& g) {
   return map;
 }
 
-/// Op bodies written out (but for opaque ops), convolutions as products, `detach` gone, dead nodes removed.
-/// A body may hold calls of other ops with bodies, so this runs until none is left. For devices every convolution is a product, which their
-/// libraries take for what it is.
+/// Op bodies inlined (but for intrinsics), convolutions as matrix products, `detach` and gradient variables removed, dead nodes removed. A body may call other
+/// ops with bodies, so this repeats until none is left. For devices every convolution is a product, which their libraries run as a convolution.
 constexpr Graph inline_bodies(const Graph& g, bool for_devices = false, detail::KeepsCall keeps = nullptr) {
   if (detail::has_composites(g)) return inline_bodies(decomposed(g), for_devices, keeps);
   bool any = false;

@@ -1,5 +1,5 @@
-// Writing through a view, as nodes of a graph: of a base, the views that lead from it to another one, and new elements of that, the base with these
-// elements is built. Each view is taken backwards: a slice becomes slice_scatter, a permutation its inverse, a reshape a reshape back.
+// Functional form of writing through a chain of views: the base with the viewed elements replaced. Each view is inverted, the last one first: a slice becomes
+// slice_scatter, a permutation its inverse, a reshape a reshape back.
 //   y = x * 1;   y[:, 3] = part      ->   with_part(g, views /* y -> y[:, 3] */, y, part) is slice_scatter(y, part as a column)
 #pragma once
 #include "tt/graph/transform.hpp"
@@ -7,15 +7,15 @@
 namespace tt {
 namespace detail {
 
-/// No element of something.
+/// An empty slice of `a`.
 constexpr int none_of(Graph& g, int a) {
   const int line = g[a].shape.rank > 0 ? a : g.reshape(a, {1});
   return g.slice(line, 0, 0, 0, 1);
 }
-/// `base` with `part` in place of the elements that a slice shows.
+/// `base` with `part` in place of the elements of a slice.
 constexpr int with_slice(Graph& g, int base, int part, const SliceAttribute& s) {
   if (s.step == 1) return g.slice_scatter(base, part, s.axis, s.start);
-  // As rows of `step` elements, each of which begins with one of the part; behind the part's last one there may be no whole row.
+  // The base as rows of `step` elements, each beginning with an element of the part; after the part's last element there may be no whole row.
   const Shape whole = g[base].shape, shown = g[part].shape;
   const Extent rows = shown[s.axis] - 1;
   if (shown.size() == Extent(0)) return beside_nothing(g, base, part);
@@ -36,7 +36,7 @@ constexpr int with_slice(Graph& g, int base, int part, const SliceAttribute& s) 
   }
   return g.slice_scatter(base, g.slice(part, s.axis, rows, 1, 1), s.axis, s.start + rows * Extent(s.step));
 }
-/// The same of windows of so many elements that have none in common.
+/// `base` with `part` in place of its windows of `size` elements, which do not overlap.
 constexpr int with_windows(Graph& g, int base, int part, const WindowAttribute& w, std::int64_t size) {
   const int last = g[part].shape.rank - 1;
   for (std::int64_t k = 0; k < size; ++k) {
@@ -46,7 +46,7 @@ constexpr int with_windows(Graph& g, int base, int part, const WindowAttribute& 
   }
   return base;
 }
-/// `base` with `part` in place of what node `n` of `views` shows of it.
+/// `base` with `part` in place of its elements that node `n` of `views` shows.
 constexpr int with_shown(Graph& g, const Graph& views, const Node& n, int base, int part) {
   switch (n.op) {
     case Op::slice: return with_slice(g, base, part, views.attributes<SliceAttribute>(n));
@@ -65,9 +65,9 @@ constexpr int with_shown(Graph& g, const Graph& views, const Node& n, int base, 
 
 }  // namespace detail
 
-/// `base` with `part` in place of what the output of `views` shows of their input. No element of it is shown twice.
+/// `base` with `part` in place of its elements that the output of `views` shows, none of them twice. `views`: a chain of views of one input.
 constexpr int with_part(Graph& g, const Graph& views, int base, int part) {
-  Vec<int> view, of;  // from the input on: nodes of `views`, and what each is a view of in g
+  Vec<int> view, of;  // from the input on: nodes of `views`, and the node of g that each is a view of
   for (int i = views.outputs[0]; i != views.inputs[0]; i = views[i].operand[0]) view.push_back(i);
   for (int k = view.size() - 1; k >= 0; --k) of.push_back(of.empty() ? base : again(g, views, views[view[k + 1]], {&of.back(), 1}));
   for (int k = 0; k < view.size(); ++k) part = detail::with_shown(g, views, views[view[k]], of[view.size() - 1 - k], part);

@@ -1,16 +1,16 @@
-// The adjoint of windows along an axis: each element of the values gets the sum of what all windows that hold it got, in the order of their elements.
+// The adjoint of Graph::window: each element gets the sum of the adjoints of all window elements that show it, in the order of their index in a window.
 //   windows  d[..., o, k] of o * step + k * dilation  ->  values  r[..., i] = the sum of d over all o * step + k * dilation == i
-// With i = q * step + r, those are elements k = r + j * step of windows o = q - j: for each remainder r a sum over j of the windows' elements, shifted. So the
-// elements are put between zeros once, the sums read them at other places, as a convolution does, and the remainders are joined.
+// With i = q * step + r, the terms are elements k = r + j * step of windows o = q - j: for each remainder r a sum over j of shifted window elements. So the
+// window elements are padded with zeros once, the sums read shifted slices of them, as a convolution does, and the remainders are interleaved.
 #pragma once
 #include "tt/graph/transform.hpp"
 
 namespace tt::detail {
 
-/// Elements of windows that have more are not computed of their operands' elements.
+/// Window elements are computed from their operands' elements only if a window has no more than this many.
 inline constexpr std::int64_t most_computed_elements = 16;
-/// Element `k` of each window, without the axis of elements, which is the last one. Of elementwise values it is computed of their operands' elements, so that
-/// nothing of the windows' size is written out: `depth` nodes far.
+/// Element `k` of each window, without the last axis (that of the elements). Of elementwise values it is computed from the same element of their operands, up
+/// to `depth` nodes deep, so that nothing of the windows' size is materialised.
 constexpr int element_of_windows(Graph& g, int d, std::int64_t k, int depth = 4) {
   const Node n = g[d];
   if (n.shape.rank == 0) return d;
@@ -41,10 +41,10 @@ constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape 
     for (std::int64_t k = 0; k < size; ++k) sum = sum_of(sum, spread(g, element(k), w.axis, k * w.dilation, w.step, to[w.axis]));
     return sum;
   }
-  const std::int64_t terms = (size + w.step - 1) / w.step, margin = (terms - 1) * w.dilation;  // of a remainder, and between the first of them and the last
+  const std::int64_t terms = (size + w.step - 1) / w.step, margin = (terms - 1) * w.dilation;  // terms of a remainder; distance of its first term and its last
   Shape wide = one;
   wide.set(w.axis, one[w.axis] + Extent(2 * margin));
-  const Extent count = one[w.axis] + Extent(margin);  // of each remainder
+  const Extent count = one[w.axis] + Extent(margin);  // elements of each remainder
   const Shape apart = {one.count(0, w.axis) * count, 1, one.count(w.axis + 1, one.rank)};
   Vec<int> remainders;  // that have elements
   for (std::int64_t r = 0; r < w.step && r < size; ++r) {
@@ -54,7 +54,7 @@ constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape 
       sum = sum_of(sum, g.slice(part, w.axis, margin - j * w.dilation, count, 1));
     }
     if (w.step == 1) return sum;
-    remainders.push_back(g.reshape(size > 1 ? g.add(sum, g.constant(g[d].dtype, 0)) : sum, apart));  // a sum with zeros is no -0
+    remainders.push_back(g.reshape(size > 1 ? g.add(sum, g.constant(g[d].dtype, 0)) : sum, apart));  // as with the zeros of other terms: never -0
   }
   Shape every = apart, all = one;
   every.set(1, w.step);

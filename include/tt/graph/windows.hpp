@@ -1,6 +1,5 @@
-// Windows of an axis, padding, parts of a value replaced, and convolution: how each is recorded, and a convolution as a product of matrices, with
-// its derivatives. Images are (N, C, H, W), weights (O, C / groups, KH, KW), as in PyTorch. KH, KW and the number of groups are
-// numbers; the others may be symbols, in constant expressions N alone.
+// How windows, pad, slice_scatter, take, cat and conv are recorded; a convolution as a matrix product, and its derivatives. Images are (N, C, H, W), weights
+// (O, C / groups, KH, KW), as in PyTorch. KH, KW and the number of groups are constants; other extents may be symbols, in constant expressions N alone.
 //   conv(images, weights)[n]  =  weights (O, C*KH*KW)  @  windows of images[n] (C*KH*KW, OH*OW)
 #pragma once
 #include "tt/graph/infer.hpp"
@@ -29,14 +28,14 @@ constexpr int Graph::window(int a, int axis, std::int64_t size, std::int64_t ste
 
 namespace detail {
 
-/// `r`, into which nothing of `a` went, as that has no elements; but it is a function of `a`, with a gradient.
+/// `r`, recorded as a function of `a`, an empty value, so that `a` has a gradient.
 constexpr int beside_nothing(Graph& g, int r, int a) {
   if (!is_floating(g[a].dtype)) return r;
   const int part = g.reshape(a, {0});  // a pad and not a sum, so that programs without reductions compile none
   const int none = g.reshape(g.intern({.op = Op::pad, .dtype = g[a].dtype, .operand = {part, -1, -1, -1}, .shape = {1}}, PadAttribute{}), {});
   return g.where_(g.constant_integer(DType::boolean, 0), none, r);
 }
-/// To cat a vector without elements fits among Tensors of any shape, as in PyTorch.
+/// cat accepts a vector without elements among Tensors of any shape, as PyTorch does.
 constexpr bool is_empty_vector(const Shape& s) { return s.rank == 1 && s[0] == Extent(0); }
 
 }  // namespace detail
@@ -54,10 +53,10 @@ constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std
   }
   if (!fits) return fail(outside(), a);
   if (const int c = repeated_constant(a); is_constant(c) && nodes[c].bits == bits) return broadcast_to(c, to);
-  const bool is_part_of_nothing = s.rank == 1 && to.size() == Extent(1);  // recorded anew: see beside_nothing
+  const bool is_part_of_nothing = s.rank == 1 && to.size() == Extent(1);  // this pad of beside_nothing, recorded anew
   if (s.size() == Extent(0) && !is_part_of_nothing) return detail::beside_nothing(*this, broadcast_to(constant_bits(nodes[a].dtype, bits), to), a);
   const int first = before.axis[0] < before.axis[1] ? 0 : 1, low = before.axis[first], high = before.axis[1 - first];
-  if (std::is_constant_evaluated() && !to.count(low + 1, high + 1).is_constant()) {  // two offsets in multiples of different symbols
+  if (std::is_constant_evaluated() && !to.count(low + 1, high + 1).is_constant()) {  // the two offsets are multiples of different symbols
     Shape half = s;
     half.set(high, to[high]);
     const int a_half = pad(a, {{high, high}, {before.along(high), 0}}, half, bits);
@@ -108,7 +107,7 @@ constexpr int Graph::take(int a, int places, int axis) {
 }
 
 constexpr int Graph::cat(const int* a, int count, int axis) {
-  int first = 0;  // that says which shape the others have
+  int first = 0;  // the operand that determines the others' shape
   while (first + 1 < count && detail::is_empty_vector(nodes[a[first]].shape)) ++first;
   const Shape to = nodes[a[first]].shape;
   const auto left_out = [&](int i) { return to.rank != 1 && detail::is_empty_vector(nodes[a[i]].shape); };
@@ -211,7 +210,7 @@ constexpr int Graph::conv(int images, int weights, const ConvAttribute& c) {
 
 namespace detail {
 
-/// What the windows of images hold: (N, C*KH*KW, OH*OW), with an axis of groups behind N where there are several.
+/// The elements of images' windows as matrices (N, C*KH*KW, OH*OW), with an axis of groups after N if there are several.
 constexpr int window_matrix(Graph& g, int images, const ConvExtents& e, const ConvAttribute& c) {
   const Extent height = e.height + Extent(2 * c.padding[0]), width = e.width + Extent(2 * c.padding[1]);
   const int padded = g.pad(images, {{2, 3}, {c.padding[0], c.padding[1]}}, {e.images, e.in, height, width});
@@ -222,7 +221,7 @@ constexpr int window_matrix(Graph& g, int images, const ConvExtents& e, const Co
   return e.groups == 1 ? g.reshape(p, {e.images, e.terms(), e.places()})
                        : g.reshape(p, {e.images, e.groups, e.terms(), e.places()});
 }
-/// Weights as matrices (O, C*KH*KW), or results as (N, O, OH*OW): of each group, where there are several.
+/// Weights as matrices (O, C*KH*KW), or results as (N, O, OH*OW): of each group, if there are several.
 constexpr int weight_matrix(Graph& g, int weights, const ConvExtents& e) {
   return e.groups == 1 ? g.reshape(weights, {e.out, e.terms()})
                        : g.reshape(weights, {e.groups, e.group_out, e.terms()});
@@ -232,8 +231,8 @@ constexpr int result_matrix(Graph& g, int result, const ConvExtents& e) {
                        : g.reshape(result, {e.images, e.groups, e.group_out, e.places()});
 }
 
-/// Of one channel a group, in and out, where a product of matrices would have one row and few terms: for each place in the windows the images
-/// are shifted, and times one number a channel. In the order of a product.
+/// One channel per group, in and out, where a matrix product would have one row and few terms: the sum, over positions in a window, of shifted images times a
+/// weight per channel. In a product's order of summation.
 constexpr int depthwise_convolution(Graph& g, int images, int weights, const ConvExtents& e, const ConvAttribute& c) {
   const Extent height = e.height + Extent(2 * c.padding[0]), width = e.width + Extent(2 * c.padding[1]);
   const int padded = g.pad(images, {{2, 3}, {c.padding[0], c.padding[1]}}, {e.images, e.in, height, width});
@@ -248,10 +247,10 @@ constexpr int depthwise_convolution(Graph& g, int images, int weights, const Con
   }
   return sum;
 }
-/// Along short rows a product is as fast. Each term is some nodes, of which programs of Arrays have room for a few hundred.
+/// Limits of depthwise_convolution: along short rows a product is as fast; each term is several nodes, and programs of Arrays have room for a few hundred.
 inline constexpr std::int64_t most_shifts = 49, most_static_shifts = 9, shortest_shifted = 16;
 
-/// A convolution, where it is computed. `shifts`: where that is better than a product.
+/// A convolution as nodes that executors compute. `shifts`: depthwise_convolution where it is faster than a product.
 constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute& c, bool shifts = true) {
   const ConvExtents e(g[images].shape, g[weights].shape, c);
   if (shifts && e.groups > 1 && e.group_in == Extent(1) && e.group_out == Extent(1) &&
@@ -262,7 +261,7 @@ constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute
   return g.reshape(r, {e.images, e.out, e.out_height, e.out_width});
 }
 
-/// Each element along an axis as `step` of them: number `place` is it, the others are zeros.
+/// Each element along an axis becomes `step` elements: the element itself at index `place`, zeros elsewhere.
 constexpr int widened(Graph& g, int d, int axis, std::int64_t place, std::int64_t step) {
   if (step == 1) return d;
   Shape wide = g[d].shape;
@@ -272,7 +271,7 @@ constexpr int widened(Graph& g, int d, int axis, std::int64_t place, std::int64_
   wide.set(axis, wide[axis] * Extent(step));
   return g.reshape(g.pad(g.reshape(d, flat), {{1, 1}, {place, 0}}, apart), wide);
 }
-/// `d` along one axis of n zeros: element i at start + i * step.
+/// `d` spread along an axis of n zeros: its element i at start + i * step.
 constexpr int spread(Graph& g, int d, int axis, Extent start, std::int64_t step, Extent n) {
   if (g[d].shape[axis] != Extent(1)) d = widened(g, d, axis, 0, step);
   Shape to = g[d].shape;
@@ -282,29 +281,29 @@ constexpr int spread(Graph& g, int d, int axis, Extent start, std::int64_t step,
   return g.pad(d, {{axis, axis}, {start, 0}}, to);
 }
 
-/// Along one axis: the elements of the images that are a stride apart from `first` on, and of what their adjoints are a
-/// convolution. There are as many as from 0 on, so that sizes decide nothing here; the last one may lie behind the images.
+/// Along one axis: the image elements `first`, first + stride, ..., and the weights and margin of the convolution that is their adjoint. `count` is that of
+/// first = 0, so that symbolic sizes decide nothing here; the last element may be beyond the images.
 struct ConvPhase {
   Extent count;               ///< of those elements
-  std::int64_t begin, taps;   ///< of the weights, turned round: those that meet these elements, a stride apart
-  std::int64_t margin;        ///< zeros before the adjoint; negative: so many of its elements are left out
+  std::int64_t begin, taps;   ///< of the flipped weights: the first that meets these elements, and how many, a stride apart
+  std::int64_t margin;        ///< zeros before the adjoint; negative: number of its elements left out
 
   constexpr ConvPhase(std::int64_t first, std::int64_t stride, Extent size, std::int64_t window, std::int64_t padding)
       : count(floor_div(size + Extent(stride - 1), stride)) {
-    const std::int64_t tap = (first + padding) % stride;  // the first one that meets them
+    const std::int64_t tap = (first + padding) % stride;  // the first weight that meets them
     taps = window > tap ? (window - tap + stride - 1) / stride : 0;
     begin = window - 1 - tap - stride * (taps - 1);
     margin = taps - 1 - (first + padding) / stride;
   }
 };
-/// `d` between zeros along an axis, n elements: see ConvPhase::margin.
+/// `d` zero-padded along an axis to n elements: see ConvPhase::margin.
 constexpr int between_zeros(Graph& g, int d, int axis, std::int64_t margin, Extent n) {
   const Extent length = g[d].shape[axis], cut = margin >= 0 ? Extent(0) : min(-margin, length);
   return spread(g, g.slice(d, axis, cut, length - cut, 1), axis, margin > 0 ? margin : 0, 1, n);
 }
 
-/// The adjoint of a convolution's images: a convolution of `d` with the weights turned round and their channels exchanged,
-/// one for each remainder of a place by the stride, so that no zeros are multiplied. (With a dilation they are.)
+/// The adjoint of a convolution's images: convolutions of `d` with the weights flipped and their channels exchanged, one per remainder of an index
+/// by the stride, so that no zeros are multiplied. (With a dilation they are.)
 constexpr int adjoint_of_images(Graph& g, int w, int d, const ConvExtents& e, const ConvAttribute& c) {
   const std::int64_t window[] = {e.rows, e.columns};
   const Extent size[] = {e.height, e.width};
@@ -343,7 +342,7 @@ constexpr void differentiate_conv(Graph& g, const Node& n, int d, int* out) {
   const Shape weights = g[w].shape;
   const ConvExtents e(g[x].shape, weights, c);
   out[0] = adjoint_of_images(g, w, d, e, c);
-  const int windows = window_matrix(g, x, e, c), rank = g[windows].shape.rank;  // d times what the windows held
+  const int windows = window_matrix(g, x, e, c), rank = g[windows].shape.rank;  // d times the window elements
   const int each = g.matmul(result_matrix(g, d, e), g.transpose(windows, rank - 2, rank - 1));
   out[1] = g.reshape(reduce<Op::sum>(g, each, 1), weights);
 }

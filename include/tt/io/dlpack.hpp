@@ -1,5 +1,5 @@
 // DLPack: Tensors to other libraries and from them, without a copy. In C++ by pointer, in Python through a capsule.
-//   DLManagedTensor* out = tt::to_dlpack<DLManagedTensor>(x);     // of any dlpack.h; tt::dlpack::ManagedTensor is laid out in the same way
+//   DLManagedTensor* out = tt::to_dlpack<DLManagedTensor>(x);     // of any dlpack.h; tt::dlpack::ManagedTensor has the same layout
 //   tt::Tensor y = tt::from_dlpack(out);                          // y owns it, and calls its deleter
 // Layout and meaning: dmlc.github.io/dlpack, C API, versions 0.6 to 1.0.
 #pragma once
@@ -26,10 +26,10 @@ struct TensorView {
   std::int32_t ndim;
   DataType dtype;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< in elements; null: they lie dense
+  std::int64_t* strides;  ///< in elements; null: contiguous
   std::uint64_t byte_offset;
 };
-/// The capsule "dltensor".
+/// The struct in a capsule "dltensor".
 struct ManagedTensor {
   TensorView dl_tensor;
   void* manager_ctx;
@@ -38,7 +38,7 @@ struct ManagedTensor {
 struct Version {
   std::uint32_t major, minor;
 };
-/// The capsule "dltensor_versioned".
+/// The struct in a capsule "dltensor_versioned".
 struct ManagedTensorVersioned {
   Version version;
   void* manager_ctx;
@@ -48,7 +48,7 @@ struct ManagedTensorVersioned {
 };
 inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 
-/// A struct of dlpack.h, or of the above.
+/// A struct of dlpack.h, or one of the above.
 template <class M>
 concept Managed = requires(M m) {
   m.dl_tensor.device.device_type;
@@ -68,7 +68,7 @@ struct DlpackDtype {
 inline constexpr DlpackDtype dlpack_dtypes[dtype_count] = {{6, 8}, {0, 32}, {0, 64}, {2, 32}, {2, 64}, {2, 16}, {4, 16}, {1, 8}, {0, 8}, {0, 16}};
 inline constexpr int dlpack_cpu = 1, dlpack_cuda = 2, dlpack_cuda_host = 3, dlpack_cuda_managed = 13;
 
-/// What is handed out: the struct, its sizes and strides, and the Tensor whose elements they describe.
+/// The exported object: the struct, its sizes and strides, and the Tensor whose elements they describe.
 template <class M>
 struct DlpackExport {
   M managed{};
@@ -79,9 +79,9 @@ struct DlpackExport {
 
 }  // namespace detail
 
-/// The Tensor's own elements, as DLPack has them: M is `DLManagedTensor` or `DLManagedTensorVersioned` of a dlpack.h, or tt's own. Whoever gets it calls
-/// its deleter, from any thread; until then the elements are there. Work on a device is done when this returns. Throws Error for a Tensor that
-/// requires a gradient (use detach()), and for devices other than cpu and cuda.
+/// The Tensor's own elements as DLPack describes them: M is `DLManagedTensor` or `DLManagedTensorVersioned` of a dlpack.h, or tt's own.
+/// The receiver must call its deleter, from any thread; until then the elements exist. Work on a device is done when this returns. Throws
+/// Error for a Tensor that requires a gradient (use detach()), and for devices other than cpu and cuda.
 template <dlpack::Managed M = dlpack::ManagedTensor>
 M* to_dlpack(const Tensor& t, SourceLine at = here()) {
   if (!t.defined()) detail::refuse_undefined(at);
@@ -103,7 +103,7 @@ M* to_dlpack(const Tensor& t, SourceLine at = here()) {
     own->strides[k] = impl.stride[k];
   }
   const detail::DlpackDtype dtype = detail::dlpack_dtypes[static_cast<int>(t.dtype())];
-  view.data = kept.data();  // may be written from now on
+  view.data = kept.data();  // may be written by others from now on
   view.device.device_type = static_cast<decltype(view.device.device_type)>(host ? detail::dlpack_cpu : detail::dlpack_cuda);
   view.device.device_id = device.index;
   view.ndim = impl.shape.rank;
@@ -123,10 +123,10 @@ M* to_dlpack(const Tensor& t, SourceLine at = here()) {
   return &own.release()->managed;
 }
 
-/// A Tensor on elements that another library hands over: they stay where they are, on the host or on CUDA, and the deleter is called when the last Tensor
-/// is gone. `copy`, as in the array API's from_dlpack: true, always; false, never, Error where it is needed; else where it is needed: of elements that
-/// are read-only, or lie backwards. Throws Error, and leaves `managed` to the caller, for dtypes and devices that tt does not have, elements that are not aligned, and
-/// versions of DLPack beyond 1.
+/// A Tensor on elements that another library exports: they stay in place, on the host or on CUDA, and the deleter is called when the
+/// last Tensor on them is destroyed. `copy`, as in the array API's from_dlpack: true: always copies; false: never, but throws Error where
+/// a copy is needed; else copies where needed: elements that are read-only, or have a negative stride. Throws Error, and leaves `managed`
+/// to the caller, for dtypes and devices that tt does not have, elements that are not aligned, and versions of DLPack beyond 1.
 template <dlpack::Managed M>
 Tensor from_dlpack(M* managed, std::optional<bool> copy = {}, SourceLine at = here()) {
   constexpr const char* op = "from_dlpack";
@@ -156,9 +156,9 @@ Tensor from_dlpack(M* managed, std::optional<bool> copy = {}, SourceLine at = he
     if (view.shape[k] < 0) detail::refuse_dlpack(op, Text("a size is negative: ") << view.shape[k] << ".", at);
     shape.push_back(view.shape[k]);
   }
-  (void)bytes_of("tt::from_dlpack", dtype, shape);  // as many as memory holds
+  (void)bytes_of("tt::from_dlpack", dtype, shape);  // throws for more elements than memory holds
   SmallVec<std::int64_t, 8> strides = detail::dense_strides(shape);
-  std::int64_t first = 0;  // of the lowest element
+  std::int64_t first = 0;  // offset of the lowest element
   IntList backwards;
   for (int k = 0; view.strides && k < view.ndim; ++k) {
     strides[k] = view.strides[k];

@@ -1,6 +1,6 @@
-// Eigen's matrices and Tensors. Needs Debian's libeigen3-dev.
-//   Eigen::Map<...> m = tt::as_eigen<float>(x);     the Tensor's elements, no copy: m(i, j) = 1 writes there
-//   tt::Tensor y = tt::as_tensor(matrix);           the matrix's elements, which it must outlive: no copy
+// Conversions between Tensors and Eigen's matrices. Needs Debian's libeigen3-dev.
+//   Eigen::Map<...> m = tt::as_eigen<float>(x);     the Tensor's elements, no copy: m(i, j) = 1 writes them
+//   tt::Tensor y = tt::as_tensor(matrix);           the matrix's elements, no copy: the matrix must outlive y
 //   tt::Tensor z = tt::from_eigen(a * b + c);       a copy of any expression
 #pragma once
 #if !__has_include(<Eigen/Core>)
@@ -13,12 +13,13 @@
 
 namespace tt {
 
-/// Of a Tensor's elements, with whatever strides it has.
+/// A map of a Tensor's elements, with any strides.
 template <class T>
 using EigenMap = Eigen::Map<std::conditional_t<std::is_const_v<T>, const Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic>, Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>,
                             Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
 
-/// The elements of a Tensor of one axis (a column) or two (rows, columns) as a matrix of Eigen, which does not keep the Tensor. T is the dtype's type, const for reading.
+/// The elements of a Tensor of one axis (a column) or two (rows, columns) as an Eigen matrix, which does not keep the Tensor alive. T is
+/// the dtype's type, const for reading.
 /// Throws Error for another dtype or number of axes, and for elements that are not on the host.
 template <class T>
 EigenMap<T> as_eigen(const Tensor& t, SourceLine at = here()) {
@@ -30,7 +31,7 @@ EigenMap<T> as_eigen(const Tensor& t, SourceLine at = here()) {
   return {a.data(), a.size(0), a.size(1), {a.stride(1), a.stride(0)}};
 }
 
-/// The elements of a matrix, a block or a map, which must outlive the Tensor: (rows, columns), a vector too.
+/// The elements of a matrix, vector, block or map, which must outlive the Tensor, as a Tensor of two axes (rows, columns).
 template <class M>
   requires(std::derived_from<M, Eigen::DenseBase<M>> && bool(M::Flags & Eigen::DirectAccessBit) && bool(M::Flags & Eigen::LvalueBit))
 Tensor as_tensor(M& m) {
@@ -39,7 +40,7 @@ Tensor as_tensor(M& m) {
   return from_blob(m.data(), {std::int64_t{m.rows()}, std::int64_t{m.cols()}}, {by_rows ? outer : inner, by_rows ? inner : outer});
 }
 
-/// A Tensor (rows, columns) with what an expression of Eigen gives.
+/// A Tensor (rows, columns) with the elements of an Eigen expression.
 template <class M>
 Tensor from_eigen(const Eigen::DenseBase<M>& m) {
   using T = typename M::Scalar;

@@ -1,4 +1,4 @@
-// NumPy's .npy files (format 1.0 and 2.0, little-endian, C order), read and written.
+// Reads and writes NumPy's .npy files (format 1.0 and 2.0, little-endian, C order).
 //   tt::save_npy("w.npy", w);   auto w = tt::load_npy<tt::Array<float, 64, 32>>("w.npy");
 // Format: numpy.org, numpy.lib.format.
 #pragma once
@@ -20,7 +20,7 @@ struct File {
   }
 };
 
-/// An open file, and how messages about it begin: "tt::load_npy: w.npy: ".
+/// An open file, and the begin of messages about it: "tt::load_npy: w.npy: ".
 struct ArraySource {
   std::FILE* f;
   Text place;
@@ -41,12 +41,12 @@ struct ArrayHeader {
   }
 };
 
-/// The text of a header's Python dict from `begin` to `end`, which is a 0.
+/// The text of a header's Python dict from `begin` to `end`, where a 0 byte must be.
 struct NpyDict {
   const char* begin;
   const char* end;
 
-  /// Where the value of this key begins, or null; of several the last one's, as in NumPy.
+  /// The begin of this key's value, or null; of several equal keys the last one's, as in NumPy.
   const char* value(const char* key) const {
     const char* found = nullptr;
     const std::size_t length = std::strlen(key);
@@ -79,7 +79,7 @@ struct NpyDict {
       if (*p == '\\' && p + 1 < end) ++p;
     return p < end ? p + 1 : p;
   }
-  /// To the comma behind it, or the dict's end.
+  /// Skips to the comma behind the value, or the dict's end.
   const char* skip_value(const char* p) const {
     for (int depth = 0; p < end;) {
       if (*p == '\'' || *p == '"') {
@@ -146,14 +146,14 @@ inline ArrayHeader read_npy_header(const ArraySource& from) {
   return h;
 }
 
-/// An array in a file: what it is, and its elements, which begin where the file is read next.
+/// An array in a file: its header, and its elements, which begin at the file's read position.
 struct StoredArray {
   ArraySource from;
   ArrayHeader header;
-  std::int64_t end;  ///< the byte behind it
+  std::int64_t end;  ///< the byte behind the array
 };
 
-/// What stands before the elements in a file.
+/// The text before the elements in a file.
 inline Text npy_start(DType dtype, const Shape& shape) {
   Text header;
   header << "{'descr': '" << dtypes[static_cast<int>(dtype)].npy << "', 'fortran_order': False, 'shape': " << shape
@@ -173,7 +173,7 @@ std::size_t bytes_of(const A& a) {
   return static_cast<std::size_t>(a.size()) * sizeof(typename A::value_type);
 }
 
-/// Holds a header against what is wanted; extents are numbers or dyn.
+/// Compares a header with the expected dtype and shape; extents are sizes or dyn.
 inline void check_wanted(const ArraySource& from, const ArrayHeader& h, DType dtype, const std::int64_t* extent, int rank) {
   bool same = h.rank == rank && h.dtype == dtype;
   for (int k = 0; same && k < rank; ++k) same = extent[k] == dyn || extent[k] == h.extent[k];
@@ -226,7 +226,7 @@ void save_npy(FilePath path, const Array<T, E...>& a) {
   if (!written) TT_THROW(Error(Text("tt::save_npy: ") << path << ": cannot be written."));
 }
 
-/// Reads a file into an Array type A, whose dtype and static extents it must have.
+/// Reads a file into an Array type A, whose dtype and static extents the file must have.
 template <class A>
 A load_npy(FilePath path) {
   const detail::File file(std::fopen(path, "rb"));

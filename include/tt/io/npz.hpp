@@ -1,9 +1,9 @@
 // NumPy's .npz files: a zip archive that holds one .npy file for each array, as numpy.savez writes it
 // (stored, not compressed; docs/design/0006-named-parameters.md says why that is enough).
 //   detail::NpzWriter out("w.npz");  out.add("bias", b);  out.finish();
-//   detail::NpzReader in("w.npz");   auto b = in.read<tt::Array<float, 32>>("bias");
+//   detail::NpzReader in("w.npz");   auto b = in.read<tt::Array<float, 32>>(in.find("bias"));
 // Format: PKWARE APPNOTE 6.3, sections 4.3.7 (local header), 4.3.12 (directory) and 4.3.16 (its end).
-// What a file says about itself is checked against its size before it is used.
+// Sizes and offsets read from a file are checked against the file's size before use.
 #pragma once
 #include "tt/io/npy.hpp"
 
@@ -31,7 +31,7 @@ TT_NOINLINE constexpr std::uint32_t crc32(const char* data, std::size_t n, std::
 }
 static_assert(crc32("123456789", 9) == 0xcbf43926u);
 
-// ---- numbers of 2 and 4 bytes, the least first
+// ---- integers of 2 and 4 bytes, little-endian
 
 TT_NOINLINE constexpr void put_number(Text& t, std::uint32_t value, int bytes) {
   for (int k = 0; k < bytes; ++k) t << static_cast<char>(value >> (8 * k) & 255);
@@ -45,17 +45,17 @@ constexpr std::uint32_t number_at(const char* p, int bytes) {
 
 inline constexpr std::uint32_t zip_local = 0x04034b50, zip_entry = 0x02014b50, zip_end = 0x06054b50;
 inline constexpr int zip_local_size = 30, zip_entry_size = 46, zip_end_size = 22;
-/// Sizes and offsets of 4 bytes; all bits set stands for "elsewhere".
+/// The largest size or offset of 4 bytes; all bits set would mean "elsewhere" (zip64).
 inline constexpr std::int64_t zip_limit = 0xfffffffe;
 
 struct NpzEntry {
   Text name;  // without .npy
   std::uint32_t crc = 0;
-  std::int64_t offset = 0, size = 0;  // when written: of the local header; when read: of the bytes
+  std::int64_t offset = 0, size = 0;  // offset: when written, of the local header; when read, of the bytes
 };
 
-/// The part that local header and directory share: version, flags, method, time, checksum, sizes and
-/// length of the name. The time is 1980-01-01, so that equal arrays give equal files.
+/// The fields that local header and directory share: version, flags, method, time, checksum, sizes and length of the name. The time is
+/// 1980-01-01, so that equal arrays give equal files.
 inline void put_common(Text& t, const NpzEntry& e) {
   bool ascii = true;
   for (const char* p = e.name.begin(); p != e.name.begin() + e.name.size(); ++p) ascii = ascii && static_cast<unsigned char>(*p) < 128;
@@ -93,7 +93,7 @@ class NpzWriter {
     write_elements(data, bytes);
     entries_.push_back(static_cast<NpzEntry&&>(e));
   }
-  /// Writes the directory; without it the file is none.
+  /// Writes the directory; without it the file is invalid.
   void finish() {
     Text directory;
     for (const NpzEntry& e : entries_) {
@@ -144,7 +144,7 @@ class NpzReader {
   const Vec<NpzEntry>& entries() const { return entries_; }
   /// The number of an entry, or -1.
   int find(const Text& name) const { return slots_.empty() ? -1 : slots_[slot_of(name)]; }
-  /// Where entry k stands, its checksum being right; it ends before end_of(k).
+  /// Checks the checksum of entry k and moves to its begin; the entry ends before end_of(k).
   ArraySource open(int k) const {
     const NpzEntry& e = entries_[k];
     check_sum(e);
@@ -167,7 +167,7 @@ class NpzReader {
   void seek(std::int64_t offset) const {
     if (std::fseek(file_.f, static_cast<long>(offset), SEEK_SET) != 0) fail("cannot be read.");
   }
-  /// n bytes from `offset`, which lie inside the file.
+  /// n bytes from `offset`; they must be inside the file.
   Vec<char> bytes_at(std::int64_t offset, std::int64_t n) const {
     Vec<char> bytes(static_cast<int>(n), '\0');
     seek(offset);
@@ -176,7 +176,7 @@ class NpzReader {
       fail("cannot be read.");
     return bytes;
   }
-  /// The end of the directory stands last, but for a comment of up to 65,535 bytes.
+  /// The end record of the directory is last in the file, except for a comment of up to 65,535 bytes.
   void read_directory() {
     const std::int64_t n = size_ < zip_end_size + 65535 ? size_ : zip_end_size + 65535;
     const Vec<char> tail = bytes_at(size_ - n, n);
@@ -207,7 +207,7 @@ class NpzReader {
   static bool is_end(const char* p, std::int64_t n) {
     return number_at(p, 4) == zip_end && zip_end_size + number_at(p + 20, 2) == n;
   }
-  /// `limit`: where the arrays end and the directory begins.
+  /// `limit`: the end of the arrays, where the directory begins.
   void read_entry(const char* p, int name_size, std::int64_t limit) {
     NpzEntry e;
     e.name.append(p + zip_entry_size, name_size);
@@ -232,7 +232,7 @@ class NpzReader {
     if (number_at(header.begin(), 4) != zip_local || e.offset + e.size > limit) fail(damaged);
     entries_.push_back(static_cast<NpzEntry&&>(e));
   }
-  /// Where a name is in the table of names, or would be: a hash (FNV-1a) and the next free place.
+  /// The index of a name in the table of names, or of its free slot: a hash (FNV-1a) with linear probing.
   int slot_of(const Text& name) const {
     std::uint32_t hash = 2166136261u;
     for (int k = 0; k < name.size(); ++k) hash = (hash ^ static_cast<unsigned char>(name[k])) * 16777619u;
@@ -266,7 +266,7 @@ class NpzReader {
   File file_;
   std::int64_t size_ = 0;
   Vec<NpzEntry> entries_;
-  Vec<int> slots_;  ///< of their names: numbers of entries, at most half of them; -1: none
+  Vec<int> slots_;  ///< hash table of the names: numbers of entries, at most half full; -1: none
 };
 
 }  // namespace tt::detail

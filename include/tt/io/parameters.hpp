@@ -1,7 +1,7 @@
-// The parameters of a model in one file, a .npz by NumPy's name:
+// Saves and loads the parameters of a model, in one file of NumPy's .npz format:
 //   tt::save("mlp.npz", mlp);   tt::load("mlp.npz", mlp);
-// In Python: numpy.load("mlp.npz")["layers.0.weight"], and numpy.savez("mlp.npz", **arrays) writes what
-// tt::load reads. Names are those of the struct's members (core/reflect.hpp).
+// In Python: numpy.load("mlp.npz")["layers.0.weight"]; tt::load reads files of numpy.savez("mlp.npz", **arrays). Names are those of the
+// struct's members (core/reflect.hpp).
 #pragma once
 #include "tt/core/file_path.hpp"
 #include "tt/core/reflect.hpp"
@@ -23,8 +23,8 @@ void save(FilePath path, const S& parameters) {
   out.finish();
 }
 
-/// Reads all parameters. The file must hold exactly these names, dtypes and shapes, in any order;
-/// otherwise tt::Error is thrown and `parameters` is as before. Takes memory for a second set.
+/// Reads all parameters. The file must hold exactly these names, dtypes and shapes, in any order; otherwise tt::Error is thrown and
+/// `parameters` is unchanged. Needs memory for a second set.
 template <ParametersOfArrays S>
 void load(FilePath path, S& parameters) {
   const detail::NpzReader in(path);

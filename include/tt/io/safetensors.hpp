@@ -2,8 +2,8 @@
 //   auto tensors = tt::safetensors::load_file("model.safetensors");   tensors.at("fc.weight")       // a std::map
 //   tt::safetensors::save("net.safetensors", net);   tt::safetensors::load("net.safetensors", net);  // structs, as tt::save
 //   tt::safetensors::File file("model.safetensors");   Tensor w = file.get_tensor("fc.weight");      // reads only that one
-// Format: 8 bytes, how long the header is; the header, a JSON object of {"name": {"dtype", "shape", "data_offsets"}}; the elements
-// (huggingface.co/docs/safetensors). What a file says about itself is checked against its size before it is used.
+// Format: 8 bytes with the header's length; the header, a JSON object of {"name": {"dtype", "shape", "data_offsets"}}; the elements
+// (huggingface.co/docs/safetensors). Sizes and offsets read from a file are checked against the file's size before use.
 #pragma once
 #if !__has_include(<nlohmann/json.hpp>)
 #error "tt/io/safetensors.hpp needs nlohmann/json.hpp: install nlohmann-json3-dev"
@@ -25,7 +25,7 @@ using Metadata = std::map<std::string, std::string>;
 namespace detail {
 /// In the order of DType.
 inline constexpr const char* dtype_names[dtype_count] = {"BOOL", "I32", "I64", "F32", "F64", "F16", "BF16", "U8", "I8", "I16"};
-/// Of other programs' files; longer ones are no headers.
+/// The limit of other programs; a longer header is an error.
 inline constexpr std::int64_t most_header_bytes = 100'000'000;
 
 struct Entry {
@@ -33,12 +33,12 @@ struct Entry {
   std::string dtype;
   tt::detail::ArrayHeader header;
   bool readable = false;  ///< its dtype is one of tt's
-  std::int64_t begin = 0, end = 0;  ///< of its elements, behind the header
+  std::int64_t begin = 0, end = 0;  ///< of its elements, relative to the header's end
 };
 }  // namespace detail
 
-/// An open file, of which the header has been read. Throws Error naming the path, and the Tensor, for what is not as the format says: names that stand
-/// in it twice, elements that overlap, are too many or too few, or lie beyond the file's end.
+/// An open file whose header has been read. Throws Error naming the path, and the Tensor, for violations of the format: names that
+/// occur twice, elements that overlap, are too many or too few, or are beyond the file's end.
 class File {
  public:
   explicit File(FilePath path) : place_(Text("tt::safetensors: ") << path << ": "), file_(std::fopen(path, "rb")) {
@@ -54,9 +54,9 @@ class File {
   }
   bool contains(const std::string& name) const { return number_.contains(name); }
   const Metadata& metadata() const { return metadata_; }
-  /// The shape of a Tensor whose elements need not be read.
+  /// The shape of a Tensor, without reading its elements.
   Shape shape(const std::string& name) const { return entries_[number(name)].header.shape(); }
-  /// As the file says it, "F32" or one that tt does not have.
+  /// The dtype's name in the file: "F32", or one that tt does not have.
   const std::string& dtype(const std::string& name) const { return entries_[number(name)].dtype; }
   Tensor get_tensor(const std::string& name) const { return tt::detail::read_tensor(stored(number(name))); }
 
@@ -121,7 +121,7 @@ class File {
       metadata_[key] = value.get<std::string>();
     }
   }
-  /// A list of whole numbers, of which none is negative.
+  /// Is it a list of integers, none of them negative?
   static bool is_sizes(const Json& about, const char* key) {
     const auto found = about.find(key);
     if (found == about.end() || !found->is_array()) return false;
@@ -149,7 +149,7 @@ class File {
     number_[name] = entries_.size();
     entries_.push_back(e);
   }
-  /// Elements lie one behind the other, from the header's end to that of the file.
+  /// Elements must be contiguous from the header's end to the file's end.
   void check_order() const {
     std::vector<const detail::Entry*> all;
     for (const detail::Entry& e : entries_) all.push_back(&e);
@@ -171,11 +171,11 @@ inline std::map<std::string, Tensor> load_file(FilePath path) {
   return all;
 }
 
-/// Writes Tensors, wherever they are, each dense and on its own, also where they share elements. `metadata` is for who reads the file. Throws Error naming the path
-/// when that fails, and the name of a Tensor that is undefined.
+/// Writes Tensors of any device, each contiguous and separate even if they share elements. `metadata` is for readers of the file. Throws
+/// Error naming the path when that fails, and the name of a Tensor that is undefined.
 inline void save_file(const std::map<std::string, Tensor>& tensors, FilePath path, const Metadata& metadata = {}, SourceLine at = here()) {
   const auto fail = [&](const Text& what) { TT_THROW(Error(Text("tt::safetensors: ") << path << ": " << what << at)); };
-  std::vector<const std::pair<const std::string, Tensor>*> order;  // those of the widest elements first, so that each lies at a multiple of its size
+  std::vector<const std::pair<const std::string, Tensor>*> order;  // widest elements first, so that each Tensor is at a multiple of its element's size
   for (const auto& named : tensors) {
     if (!named.second.defined()) fail(Text(named.first.c_str()) << ": the Tensor is undefined, and has no place in a file. Use tt::empty({0})?");
     try {
@@ -215,7 +215,7 @@ inline void save_file(const std::map<std::string, Tensor>& tensors, FilePath pat
   if (std::fflush(file.f) != 0) fail("cannot be written.");
 }
 
-/// Tensors and numbers of a struct, or a list of such, by the names of its members, as tt::save writes them to .npz files.
+/// Writes the Tensors and scalars of a struct, or a list of such, under the names of its members, as tt::save does for .npz files.
 template <class S>
 void save(FilePath path, const S& tensors, const Metadata& metadata = {}, SourceLine at = here()) {
   tt::detail::check_defined("tt::safetensors", path, tensors, at);
@@ -227,7 +227,7 @@ void save(FilePath path, const S& tensors, const Metadata& metadata = {}, Source
   });
   save_file(all, path, metadata, at);
 }
-/// Reads what `save` wrote, or who else has Tensors of these names: see tt::load. `tensors` is as before when an Error is thrown.
+/// Reads files of `save`, and others with Tensors of these names: see tt::load. `tensors` is unchanged when an Error is thrown.
 template <class S>
 void load(FilePath path, S& tensors, SourceLine at = here()) {
   tt::detail::load_from(File(path), path, tensors, at);

@@ -1,9 +1,9 @@
-// Tensors in one file, a .npz by NumPy's name: one Tensor, a struct of Tensors and numbers, vectors, arrays, pairs and tuples of
-// these, of any depth.
+// Saves and loads Tensors in one file of NumPy's .npz format: one Tensor, a struct of Tensors and scalars, or vectors, arrays, pairs and
+// tuples of these, of any depth.
 //   struct Net { tt::Tensor w; std::vector<Layer> layers; };
 //   tt::save("net.npz", net);   tt::load("net.npz", net);     // "w", "layers.0.bias": the names of the members
-// In Python: numpy.load("net.npz")["layers.0.bias"], and numpy.savez("net.npz", **arrays) writes what tt::load reads. Structs
-// of Arrays: io/parameters.hpp.
+// In Python: numpy.load("net.npz")["layers.0.bias"]; tt::load reads files of numpy.savez("net.npz", **arrays). For structs of Arrays:
+// io/parameters.hpp.
 #pragma once
 #include <vector>
 
@@ -20,8 +20,8 @@ inline Text dotted_name(const Text& before, const Text& last) { return before.si
 template <class T>
 concept NamedLeaf = std::is_same_v<T, Tensor> || Element<T>;
 
-/// visit(name, leaf) for every Tensor and number; before the elements of an empty list visit.length(name) may say how many it is
-/// to have.
+/// Calls visit(name, leaf) for every Tensor and scalar; before the elements of an empty list, visit.length(name), if it exists, returns
+/// the list's length.
 template <class A, class V>
 void each_named(const Text& name, A& a, const V& visit) {
   using T = std::remove_cv_t<A>;
@@ -45,20 +45,20 @@ void each_named(const Text& name, A& a, const V& visit) {
                                       "std::array, pair or tuple of these");
   }
 }
-/// numpy.savez's name for what has none.
+/// numpy.savez's name for an array without a name.
 inline Text leaf_name(const Text& name) { return name.size() > 0 ? name : Text("arr_0"); }
 
-/// The elements, which end with the array.
+/// Reads the elements, which must fit before the array's end.
 inline Tensor read_tensor(const StoredArray& a) {
   check_size(a.from, a.header, a.end);
   Tensor value(a.header.dtype, a.header.shape());
   read_elements(a.from, a.header.dtype, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(a.header.dtype)));
   return value;
 }
-/// Where a Tensor's elements are read by the CPU, dense.
+/// A Tensor in the form in which it is written: contiguous, on the CPU, without history.
 inline Tensor stored_form(const Tensor& t) { return t.detach().cpu().contiguous(); }
 
-/// Reads what it visits from a file; Tensors are kept beside, and written when all has been read.
+/// Reads the leaves that it visits from a file; Tensors are kept aside, and written only when all have been read.
 template <class Reader>
 class TensorLoader {
  public:
@@ -79,7 +79,7 @@ class TensorLoader {
     check_size(from, h, end);
     read_elements(from, h.dtype, &number, sizeof number);
   }
-  /// As many as the names in the file have numbers behind that of the list.
+  /// The length of a list, from the numbers that follow its name in the file's names.
   std::int64_t length(const Text& list) const {
     const Text before = list.size() > 0 ? Text(list) << '.' : Text();
     std::int64_t most = 0;
@@ -95,7 +95,7 @@ class TensorLoader {
     }
     return most;
   }
-  /// Nothing may be wrong from here on: Tensors are written one after another.
+  /// All errors must have been thrown before: Tensors are written one after another.
   void finish() {
     for (int k = 0; k < used_.size(); ++k)
       if (!used_[k]) in_.fail(Text(in_.entries()[k].name) << ": is not expected; the file has it, the struct has not.");
@@ -145,8 +145,8 @@ void load_from(const Reader& in, const char* path, S& tensors, SourceLine at) {
 
 }  // namespace detail
 
-/// Writes all Tensors, wherever they are, and numbers; throws tt::Error naming the path when that fails, and the name of a Tensor
-/// that is undefined.
+/// Writes all Tensors, of any device, and scalars; throws tt::Error naming the path when that fails, and the name of a Tensor that is
+/// undefined.
 template <class S>
   requires(detail::at_run_time<S>)
 void save(FilePath path, const S& tensors, SourceLine at = here()) {
@@ -167,9 +167,9 @@ void save(FilePath path, const S& tensors, SourceLine at = here()) {
   out.finish();
 }
 
-/// Reads all Tensors and numbers: Tensors that are defined are written in place, so their dtype and shape must be the file's;
-/// others are made, and so are the elements of vectors that are empty. The file must hold exactly these names, in any order;
-/// otherwise tt::Error is thrown and `tensors` is as before. Takes memory for a second set.
+/// Reads all Tensors and scalars. Tensors that are defined are written in place, so their dtype and shape must equal the file's;
+/// undefined ones are created, and so are the elements of empty vectors. The file must hold exactly these names, in any order;
+/// otherwise tt::Error is thrown and `tensors` is unchanged. Needs memory for a second set.
 template <class S>
   requires(detail::at_run_time<S>)
 void load(FilePath path, S& tensors, SourceLine at = here()) {

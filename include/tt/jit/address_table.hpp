@@ -1,4 +1,4 @@
-// AddressTable: numbers by the addresses of objects, as lists of a call keep them: found in constant time, cleared and used again.
+// AddressTable: a hash table from addresses of objects to ints, for the lists of one call: found in constant time, cleared and used again.
 //   AddressTable t;   t.place(&impl) = 7;   t.find(&impl)  is 7, of another one -1
 #pragma once
 #include <algorithm>
@@ -15,12 +15,12 @@ class AddressTable {
     else if (count_ > 0) std::fill(entries_.begin(), entries_.end(), Entry{});
     count_ = 0;
   }
-  /// -1: it is not there.
+  /// -1: not in the table.
   int find(const void* p) const {
     const auto& [known, number] = entries_[slot(p)];
     return known ? number : -1;
   }
-  /// The number of an object; of a new one -1.
+  /// The number of an object, to be read or set; of a new one -1.
   int& place(const void* p) {
     if (Entry& entry = entries_[slot(p)]; entry.first) return entry.second;
     if (2 * ++count_ > entries_.size()) {

@@ -1,5 +1,5 @@
-// Backends of compile: what makes a captured graph run. Tt's own fuses it into kernels; others get the graph
-// and say what to call in its place.
+// Backends of compile: how a captured graph runs. tt's own fuses it into kernels; another backend gets the graph and returns the function
+// to call in its place.
 //   tt::register_backend("count", [](const tt::Graph& g, const std::vector<tt::ExampleInput>& examples) {
 //     std::printf("%d nodes\n", g.size());
 //     return tt::compile_graph(g);        // or a graph that was edited, or a function of one's own
@@ -12,16 +12,16 @@
 
 namespace tt {
 
-/// What is known about an input when a graph is compiled. Sizes are those of the call; in the graph they are
-/// symbols where others may come.
+/// An input, as it is known when a graph is compiled. Sizes are those of the call; in the graph they are symbols where they may differ at
+/// other calls.
 struct ExampleInput {
   DType dtype = DType::f32;
   Shape shape, strides;
   Device device;
   bool requires_grad = false;
 };
-/// Gives what runs the graph. It is called with Tensors of any sizes that the graph's inputs allow; where they
-/// require gradients, what it does is recorded by the tape.
+/// Returns the function that runs the graph. That function is called with Tensors of any sizes that the graph's inputs allow; where they
+/// require gradients, its ops are recorded by the tape.
 using Backend = Callable<CompiledGraph(const Graph&, const std::vector<ExampleInput>&)>;
 
 /// A graph as tt runs it: fused, and one node of the tape.
@@ -31,7 +31,7 @@ TT_INLINE CompiledGraph replay_graph(const Graph& graph);
 
 /// Gives a backend a name; throws Error when another one has it.
 TT_INLINE void register_backend(const char* name, Backend backend);
-/// Names, in the order in which they came; "default" and "eager" are built in.
+/// Names, in the order of registration; "default" and "eager" are built in.
 TT_INLINE std::vector<Text> list_backends();
 
 /// The backend of a compiled function: a name, or the backend itself.
@@ -56,7 +56,7 @@ class BackendChoice {
 
 namespace jit {
 
-/// What the symbols of a graph are for these Tensors; false: argument `wrong` does not fit.
+/// Sets `sizes` to the values of the graph's symbols for these Tensors; false: argument `wrong` does not fit.
 TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolValues& sizes, int& wrong);
 
 #if TT_DEFINES(jit)
@@ -85,7 +85,7 @@ TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolVa
   return true;
 }
 
-/// The Tensors as the graph's inputs lie.
+/// The Tensors made contiguous, as the graph's inputs are; sets `sizes`.
 inline std::vector<Tensor> fitting(const Graph& g, const std::vector<Tensor>& given, SymbolValues& sizes) {
   if (static_cast<int>(given.size()) != g.inputs.size())
     TT_THROW(Error(Text("tt::compile_graph: the graph takes ") << g.inputs.size() << " Tensors, not " << static_cast<int>(given.size()) << "."));
@@ -98,13 +98,13 @@ inline std::vector<Tensor> fitting(const Graph& g, const std::vector<Tensor>& gi
   for (const Tensor& t : given) dense.push_back(t.contiguous());
   return dense;
 }
-/// Without strides of inputs and memory that is taken over: Tensors may lie anywhere.
+/// The graph for contiguous inputs, of which no memory is taken over.
 inline Graph of_dense_inputs(Graph g) {
   for (Shape& s : g.input_strides) s = {};
   for (int& d : g.donated) d = -1;
   return g;
 }
-/// As eager runs an op: its node saves the operands.
+/// Runs a function as eager runs an op: its tape node saves the operands.
 inline std::vector<Tensor> call_function(const std::shared_ptr<const GraphFunction>& f, const Tensor* const* tensor, int count,
                                          const SymbolValues& sizes, const char* name, SourceLine at) {
   bool taped = false;
@@ -217,7 +217,7 @@ TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
     }
     steps.push_back(static_cast<jit::ReplayStep&&>(s));
   }
-  Vec<int> effects, before;  // these come in the program's order
+  Vec<int> effects, before;  // calls with an effect keep the program's order
   for (int i = 0; i < g.size(); ++i)
     if (g[i].op == Op::call && g[i].def->info.effect) effects.push_back(i);
   std::sort(effects.begin(), effects.end(), [&](int a, int b) { return g[a].identity < g[b].identity; });

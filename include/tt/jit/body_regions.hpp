@@ -1,5 +1,6 @@
-// The bodies of branches and loops of a function that is recorded: ranges of its graph's nodes, and of its values, which nothing
-// behind a body may read: it may not have run, or have run many times.
+// Node ranges, and value ranges, of branch and loop bodies during recording; nodes after a body may not read them, as the body may not have
+// run, or have run many times.
+//   regions.open(capture, nodes, values);   ...   regions.close(values, true);   regions.take(1)[0].begin
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -13,7 +14,7 @@ namespace jit {
 class BodyRegions {
  public:
   struct Region {
-    std::uint64_t capture = 0;             ///< the number that what it makes is marked with
+    std::uint64_t capture = 0;             ///< number that marks the Tensors made in it
     int begin = 0, first = 0;              ///< nodes from `begin` on, values from `first` on
     Vec<int> inputs = {}, outputs = {};    ///< nodes
   };
@@ -27,10 +28,10 @@ class BodyRegions {
     for (const Region& r : open_) any = any || r.capture == capture;
     return any;
   }
-  /// `end`: behind its last value. `keep`: it will be taken.
+  /// `end`: one past its last value. `keep`: take() will ask for it.
   void close(int end, bool keep) {
     const int first = open_.back().first;
-    while (!left_.empty() && left_.back().first >= first) left_.pop_back();  // those inside
+    while (!left_.empty() && left_.back().first >= first) left_.pop_back();  // nested bodies
     left_.push_back({first, end});
     over_.push_back(open_.back().capture);
     if (keep) closed_.push_back(std::move(open_.back()));
@@ -43,9 +44,9 @@ class BodyRegions {
     return last;
   }
   bool any_left() const { return !left_.empty(); }
-  /// Is this the value of a body that is over?
+  /// Was this value made in a body that is closed?
   bool is_left(int value) const {
-    std::size_t first = 0, end = left_.size();  // the last range that begins no later
+    std::size_t first = 0, end = left_.size();  // finds the last range that begins no later
     while (first < end) {
       const std::size_t middle = (first + end) / 2;
       if (left_[middle].first <= value) first = middle + 1;
@@ -53,7 +54,7 @@ class BodyRegions {
     }
     return first > 0 && value < left_[first - 1].second;
   }
-  /// Is the body over that is recorded under this number?
+  /// Is the body closed that was recorded under this number?
   bool is_over(std::uint64_t capture) const {
     bool over = false;
     for (const std::uint64_t c : over_) over = over || (capture && c == capture);
@@ -62,7 +63,7 @@ class BodyRegions {
 
  private:
   std::vector<Region> open_, closed_;
-  std::vector<std::pair<int, int>> left_;  ///< values, in order
+  std::vector<std::pair<int, int>> left_;  ///< values of closed bodies, in order
   std::vector<std::uint64_t> over_;
 };
 

@@ -1,4 +1,5 @@
-// Definitions of capture.hpp: guards, and how a recording runs.
+// Definitions of capture.hpp: Guards (dtypes, sizes, overlaps and modes of a call as words), and how a recording runs: on the tape, on
+// duals, or by a backend; then updates are written and results that share memory are made.
 #pragma once
 #include <algorithm>
 
@@ -39,7 +40,7 @@ inline bool is_same(const detail::TensorImpl& o, const detail::TensorImpl& t) {
   for (int d = 0; d < t.shape.rank; ++d) same = same && (o.stride[d] == t.stride[d] || t.shape.code[d] == 1);
   return same;
 }
-/// Of hash tables of addresses, which are at most half full.
+/// The number of slots of a hash table of addresses that is at most half full.
 inline int slots_for(int count) {
   int slots = 1;
   while (slots < 2 * count) slots *= 2;
@@ -48,7 +49,7 @@ inline int slots_for(int count) {
 inline std::uint64_t slot_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15u >> 32; }
 TT_INLINE SmallVec<int, 16> Arguments::first_same() const {
   SmallVec<int, 16> first;
-  SmallVec<int, 64> slot;  // by the address of their elements: the first one of each kind, plus one
+  SmallVec<int, 64> slot;  // by address of the elements: index of the first argument with these elements, plus one
   const int slots = slots_for(count());
   slot.resize(slots);
   for (int& s : slot) s = 0;
@@ -110,7 +111,7 @@ TT_INLINE bool Guards::differs_in_sizes_only(const Guards& o) const {
     if (a[k] != b[k]) return false;
   return std::memcmp(a.data() + overlaps, b.data() + overlaps, sizeof(std::int64_t) * static_cast<std::size_t>(a.size() - overlaps)) == 0;
 }
-/// Is no memory that of two Tensors? False where it is not known without comparing them: see each_overlap.
+/// Do no two Tensors share memory? False too where only a comparison of the Tensors can tell: see each_overlap.
 inline bool lies_apart(const Arguments& a) {
   SmallVec<const Storage*, 64> table;
   table.resize(slots_for(a.count()));
@@ -128,14 +129,15 @@ inline bool lies_apart(const Arguments& a) {
   }
   return true;
 }
-/// f(j, k), j < k, for Tensors of a call that overlap, in order. Those that have all elements in common with an earlier one are left out (`same`: see first_same).
+/// f(j, k), j < k, for Tensors of a call that overlap, in order. Tensors with the same elements as an earlier one are left out (`same`: see
+/// first_same).
 template <class F>
 void each_overlap(const Arguments& a, const SmallVec<int, 16>& same, const F& f) {
   struct Part {
     Bytes bytes;
     int number;
   };
-  SmallVec<Part, 16> part, open;  // open: those that reach beyond where the next one begins
+  SmallVec<Part, 16> part, open;  // open: ranges that end after the next one begins
   for (int k = 0; k < a.count(); ++k)
     if (const Bytes bytes = bytes_of(a[k]); same[k] == k && bytes.begin) part.push_back({bytes, k});
   std::sort(part.begin(), part.end(), [](const Part& x, const Part& y) { return x.bytes.begin < y.bytes.begin; });
@@ -207,13 +209,13 @@ TT_INLINE void check_marks(const Arguments& a, const Guards& guards, const SizeS
     }
 }
 
-/// How a view was made.
+/// A step from a base to a view of it.
 struct ViewStep {
   const Operator* op = nullptr;
   Attributes attributes;
   bool grad_enabled = true;
 
-  /// The same view of a Tensor that is there.
+  /// The same view of a concrete Tensor.
   Tensor of(const Tensor& t, const SymbolValues& symbols, SourceLine at) const {
     const autograd::StepMode mode(grad_enabled && is_grad_enabled());
     if (attributes.expression.empty()) return detail::call_unary(*op, t, attributes, at);
@@ -224,14 +226,14 @@ struct ViewStep {
 };
 struct SharedResults {
   struct One {
-    int result = 0;                  ///< -1 - k: what the argument at place k becomes
-    int argument = -1, output = -1;  ///< one of them is what it is a view of, or the same as; neither: it is undefined
+    int result = 0;                  ///< -1 - k: the Tensor assigned to the argument at place k
+    int argument = -1, output = -1;  ///< the base is one of these; both -1: undefined
     std::vector<ViewStep> steps = {};
   };
-  std::vector<One> list;      ///< by their results
-  std::vector<int> assigned;  ///< places of arguments that become outputs, the last ones
+  std::vector<One> list;      ///< sorted by `result`
+  std::vector<int> assigned;  ///< places of arguments that become outputs, after the updates
 };
-/// Result number `place`, if it is no output of its own: `out` are all outputs.
+/// Sets `t` to result number `place`, if that is no output of its own; `out` are all outputs.
 inline bool find_shared(const SharedResults& shared, int place, const Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t) {
   const auto s = std::lower_bound(shared.list.begin(), shared.list.end(), place, [](const SharedResults::One& x, int p) { return x.result < p; });
   if (s == shared.list.end() || s->result != place) return false;
@@ -239,7 +241,7 @@ inline bool find_shared(const SharedResults& shared, int place, const Tensor* ou
   for (const ViewStep& step : s->steps) t = step.of(t, symbols, at);
   return true;
 }
-/// Arguments become the Tensors that the function assigned to them, perhaps outputs from `first` on.
+/// Assigns to the caller's arguments the Tensors that the function assigned to them: outputs from `first` on, or made from others.
 inline void assign_handles(const SharedResults& shared, const Tensor* out, int first, const Arguments& argument, const SymbolValues& symbols, SourceLine at) {
   std::vector<std::pair<Tensor*, Tensor>> all;  // made before any is assigned
   for (const int place : shared.assigned) {
@@ -290,7 +292,7 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
       if (a.word[from + k] != b.word[other_from + k]) return false;
     return true;
   };
-  const auto devices = [](const Guards& g) {  // a sum that tells them apart
+  const auto devices = [](const Guards& g) {  // a hash that tells them apart
     std::uint64_t h = 0;
     for (int k = g.overlaps; k < g.requires_grad - 1; ++k)
       if (g.sizes.word[k] < 0) h = (h ^ static_cast<std::uint64_t>(g.sizes.word[k])) * 0x9e3779b97f4a7c15u;
@@ -322,7 +324,7 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
   return t << "the arguments differ";
 }
 
-/// The same elements in memory of its own, as far apart as they were, as a program is made for that; and with their history.
+/// A copy in memory of its own with the same strides, for which the program is made; and with the same history.
 inline Tensor copy_as_it_lies(const Tensor& t, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
   if (impl.contiguous) return t.clone(at);
@@ -333,10 +335,10 @@ inline Tensor copy_as_it_lies(const Tensor& t, SourceLine at) {
   if (impl.requires_grad) detail::tape_hooks().adopt(copy, t);
   return copy;
 }
-/// A fresh Tensor whose axes stand as they lie becomes one with each in its place.
+/// Undoes the order of an OrderedOutput: a fresh Tensor with axes in memory order gets them in the order of the result.
 inline void put_axes_in_order(Tensor& t, const SmallVec<int, 8>& axis, SourceLine at) {
   const detail::TensorImpl& lies = t.impl();
-  const autograd::StepMode mode(true);  // a result of steps that were on the tape, wherever the graph ends
+  const autograd::StepMode mode(true);  // the result of steps on the tape, even if gradients are disabled where the graph ends
   std::int64_t place[max_rank], strides[max_rank];
   Shape shape = lies.shape;
   for (int d = 0; d < axis.size(); ++d) {
@@ -344,7 +346,7 @@ inline void put_axes_in_order(Tensor& t, const SmallVec<int, 8>& axis, SourceLin
     shape.code[axis[d]] = lies.shape.code[d];
     strides[axis[d]] = lies.stride[d];
   }
-  Tensor view = lies.is_differentiated() ? t.permute(std::span<const std::int64_t>(place, static_cast<std::size_t>(axis.size())), at)  // which the tape knows
+  Tensor view = lies.is_differentiated() ? t.permute(std::span<const std::int64_t>(place, static_cast<std::size_t>(axis.size())), at)  // recorded by the tape
                                    : detail::make_view(t, shape, strides, lies.data, true);
   view.impl().leave_base();
   view.impl().is_view = false;
@@ -354,13 +356,13 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out) {
   const auto target = [&](std::size_t u) { return Tensor(argument[updated[u]]); };
   SmallVec<const Tensor*, 16> tensor = argument.tensor;
-  std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
+  std::vector<Tensor> old;  // the tape saves the elements from before an update, in memory of their own
   if (taped) old.reserve(updated.size());
   for (std::size_t u = 0; u < updated.size(); ++u) {
     detail::check_no_repeats(target(u), name, at);
     if (taped) old.push_back(copy_as_it_lies(target(u), at));
   }
-  if (!old.empty()) {  // what is the same as a target reads what was there, too
+  if (!old.empty()) {  // arguments that are the same as a target read the old elements, too
     const SmallVec<int, 16> same = argument.first_same();
     std::vector<const Tensor*> kept(static_cast<std::size_t>(argument.count()));
     for (std::size_t u = 0; u < updated.size(); ++u) kept[static_cast<std::size_t>(same[updated[u]])] = &old[u];

@@ -1,52 +1,55 @@
-// What a compiled function keeps: its captures, each with what it was made for, and what explain() says.
+// The captures of a compiled function with their guards, and explain(). A call takes a capture whose guards fit, or makes one. Without room
+// for it, the call runs op by op; with graph breaks, or too many captures for different numbers or sizes, its ops are recorded
+// (segments.hpp).
+//   CallPlan p = state.plan(record, argument, numbers, holds);   p.way, p.capture
 #pragma once
 #include "tt/jit/segments.hpp"
 
 namespace tt {
 namespace jit {
 
-/// A recording, ready to run. Without a function: sizes turned out to be needed as numbers, or the graph ends
-/// within the function, which then is recorded at every call.
+/// A recording, ready to run. Without `run.function`: sizes must be specialised, or the function has graph breaks, and is recorded at every
+/// call.
 struct Capture {
   Guards guards;
   Recording recording;
   Executable run;
   bool breaks = false;
-  SizeFacts as_numbers;  ///< nothing runs: sizes that must be numbers, or have a divisor
-  Vec<SizeGuard> size_guards;  ///< what the function took for granted of sizes
-  Text why;  ///< it was made
+  SizeFacts as_numbers;  ///< without a function: sizes that must be specialised, or have a divisor
+  Vec<SizeGuard> size_guards;  ///< assumptions of the function on sizes
+  Text why;  ///< the reason of the capture
   std::atomic<std::int64_t> calls = 0;
 
   bool is_ready() const { return run.function || breaks; }
-  /// The first of its guards of sizes that does not hold, or null.
+  /// The first of the size guards that does not hold, or null.
   const SizeGuard* broken_guard(const SymbolValues& symbols) const {
     for (const SizeGuard& g : size_guards)
       if (!g.holds(symbols)) return &g;
     return nullptr;
   }
-  /// May it run on duals? Not where it changes them, or draws, as tangents are a program of their own.
+  /// May it run on duals? Not with changes in place, effects (random draws) or while loops, as tangents are a program of their own.
   TT_INLINE bool takes_duals() const;
-  /// What is not ready: the sizes that must be numbers.
+  /// For a capture that is not ready: the sizes to specialise.
   TT_INLINE SizeFacts numbers_for(const Guards& now, const char* name) const;
 };
 
 /// How a call of a compiled function goes on.
 struct CallPlan {
   enum class Way { op_by_op, recorded, compiled } way;
-  RecentTable<Capture, 128>::Reading reading;  ///< while the capture is used
+  RecentTable<Capture, 128>::Reading reading;  ///< held while the capture is used
   const Capture* capture = nullptr;            ///< that runs compiled
-  SymbolValues sizes{};                        ///< of its symbols
+  SymbolValues sizes{};                        ///< of the capture's symbols
   bool plain = false;                          ///< neither on the tape nor in inference mode
 };
 
 /// The captures of a function.
 struct CompiledState {
-  /// Calls that would need more of them are recorded, as functions with graph breaks are.
+  /// At most 128. Where all were in use lately, calls that would need another one run op by op.
   RecentTable<Capture, 128> captures;
   std::atomic_flag busy;
   SegmentStore segments;
   const CompileOptions options;
-  /// Tensors that a frozen function met. Grows only.
+  /// Tensors that a frozen function uses. The list only grows.
   struct Held {
     Tensor tensor;
     std::atomic<Held*> next = nullptr;
@@ -60,12 +63,12 @@ struct CompiledState {
   TT_INLINE CallPlan plan(const Record& record, Arguments& argument, Numbers& numbers, bool holds);
   /// The newest capture first, until f returns true.
   TT_INLINE void each_capture(CallableRef<bool(const Capture&)> f);
-  /// While its captures are read. `values`: what the symbols of the capture are.
+  /// Call it while captures are read. `values`: of the symbols of the capture.
   TT_INLINE Capture* find(const Guards& now, SymbolValues& values);
-  /// Captures that differ in numbers only, or in sizes that the function looks at: of a call with others the ops are recorded,
-  /// where numbers that vary are inputs and sizes are symbols.
+  /// At most so many captures differ in numbers only, or in sizes that the function looks at. Calls with further ones are recorded
+  /// (segments.hpp): there, numbers that vary are inputs and sizes are symbols.
   static constexpr int most_alike = 8;
-  /// Sizes of parameters are numbers, so that loops over them have constant ends, until one changes.
+  /// Sizes of parameters are specialised, so that loops over them have constant ends, until one changes.
   struct ParameterSizes {
     BitSet parameters;
     std::uint64_t hash = 0;
@@ -73,30 +76,31 @@ struct CompiledState {
   std::vector<ParameterSizes> parameter_sizes;
   std::atomic<bool> parameters_vary = false;
   const BitSet* fixed(const Arguments& a) const { return parameters_vary.load(std::memory_order_relaxed) ? &none_ : &a.parameters; }
-  /// Of a call that no capture fits: have sizes changed that were taken for numbers? From now on they are none.
+  /// For a call that no capture fits: have specialised sizes of parameters changed? From then on they are symbols.
   TT_INLINE bool parameters_changed(const Arguments& a);
   std::atomic<std::int64_t> calls_with_tangents = 0, calls_without_room = 0;  ///< that ran op by op
-  std::atomic<std::int64_t> further_numbers = 0, further_sizes = 0;  ///< such calls
+  std::atomic<std::int64_t> further_numbers = 0, further_sizes = 0;  ///< calls that numbers_vary() found, by reason
   TT_INLINE bool numbers_vary(const Guards& now);
-  /// Is there no room for a capture? All others were in use lately: recording such calls would take longer than running them.
+  /// Is there no room for a capture, as all others were in use lately? Recording such calls would take longer than running them.
   bool is_full() { return !(options.fullgraph || captures.has_room()); }
-  /// The capture for these guards, made if there is none, and what its symbols are at this call; null: the function holds one more Tensor, or there is no more room.
+  /// The capture for these guards, made if there is none; `values`: of its symbols at this call. Null: the function holds one more Tensor,
+  /// or there is no room.
   TT_INLINE Capture* capture(const Record& record, const Guards& now, const Arguments& argument, SymbolValues& values);
-  /// One that waits to be filled: its reason is known.
+  /// A capture still to be filled, with its reason.
   TT_INLINE std::unique_ptr<Capture> fresh(const Guards& now) const;
-  /// Something else is needed: sizes as numbers, elements in between.
+  /// Marks `c` as one that needs specialised sizes, or has graph breaks.
   TT_INLINE static void note(Capture& c, const SizesNeeded& e);
   TT_INLINE static void note(Capture& c, const GraphBreak& e);
-  /// The function holds one more Tensor.
+  /// Adds a Tensor that the function holds.
   TT_INLINE void hold(const Tensor& t);
-  /// What an error about a graph break begins with.
+  /// The beginning of an error about a graph break.
   TT_INLINE Text whole() const;
   TT_INLINE Text explain();
 
  private:
   const BitSet none_;
-  /// Of calls whose sizes happen to be equal, for which a capture of different ones does: that capture's hash, by the call's. Whatever is
-  /// found by it is compared as any other.
+  /// A cache for calls with equal sizes that fit a capture of different sizes: the hash of that capture, by the hash of the call. A capture
+  /// found by it is compared like any other.
   std::atomic<std::uint64_t> last_for_equal_[64] = {};
 };
 
@@ -157,7 +161,7 @@ TT_INLINE CallPlan CompiledState::plan(const Record& record, Arguments& argument
         return call;
       }
       c = capture(record, now, argument, call.sizes);
-      if (!c) continue;  // it holds one more Tensor, or there is no room any more
+      if (!c) continue;  // the function holds one more Tensor, or there is no room any more
     }
     if (!c->is_ready()) {
       as_numbers = c->numbers_for(now, options.name);
@@ -194,7 +198,7 @@ TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
   if (options.fullgraph) return false;
   int in_numbers = 0, in_sizes = 0;
   captures.each([&](const Capture& c) {
-    in_numbers += c.guards.differs_in_numbers_only(now);  // ready, or it says that sizes must be numbers
+    in_numbers += c.guards.differs_in_numbers_only(now);  // ready, or waiting for sizes to specialise
     in_sizes += c.run.function && (c.guards.differs_in_sizes_only(now) || c.guards.same(now));
     return in_numbers >= most_alike || in_sizes >= most_alike;
   });
@@ -217,7 +221,7 @@ TT_INLINE CompiledState::~CompiledState() {
 TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const {
   auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, {}, {}, Text("first call"), 0});
   const Capture* newest = nullptr;
-  const Capture* alike = nullptr;  // the reason is what differs from the capture that is most alike
+  const Capture* alike = nullptr;  // the reason is the difference from the most similar capture
   int least = 0;
   captures.each([&](const Capture& o) {
     if (!newest) newest = &o;
@@ -272,7 +276,7 @@ TT_INLINE void CompiledState::hold(const Tensor& t) {
   last->store(new Held{t}, std::memory_order_release);
 }
 
-/// What a call is compared with, in words.
+/// The guards of a capture, in words.
 inline void list_guards(Text& t, const Guards& g, const Vec<SizeGuard>& sizes) {
   t << "     guards:";
   int k = 0;

@@ -1,22 +1,22 @@
-// Tier 1: compiled kernels for programs that already run on tier 0, one service a process.
+// Tier 1: compiles kernels in the background for programs that already run on tier 0; one service a process.
 //   auto program = std::make_shared<backend::TileProgram>(plan);
 //   CodeCache::get().request(program, "softmax");      // returns at once; run() it meanwhile
-// A thread emits the kernels' text and looks for it among what this process has loaded and on disk
-// (backends/disk_cache.hpp). What is not there waits for another thread, the one that runs the compiler, which takes
-// all that wait in one text. Threads end when nothing waits for them. Who asked to wait looks for itself.
+// A thread emits the kernels' text and looks it up among libraries that this process has loaded and on disk (backends/disk_cache.hpp).
+// Programs that are not found wait for a second thread, which runs the compiler on up to 16 of them in one text. Threads end when nothing
+// waits for them. A request with `wait` looks up in its own thread.
 //
-// What goes wrong leaves a program on tier 0, where its results are the same, and is counted:
+// Failures leave a program on tier 0, where its results are the same, and are counted:
 //   no compiler, or it fails, hangs or writes garbage     failures, last_failure()
 //   several programs in one text of which one fails        each is compiled alone
 //   programs are made and dropped faster than looked up     abandoned, where more than 64 wait
 //   the folder is not ours alone, cannot be made            no disk cache; report() says why
 //   an entry is torn, foreign or tampered with              rejected; compiled again
 //   entries cannot be written (disk full)                   unsaved; the kernels run
-//   fork                                                    what waits waits in the child too, for its next request
-//                                                           or wait(); it has threads of its own
+//   fork                                                    waiting programs wait in the child too, for its
+//                                                           next request or wait(); it has threads of its own
 //   exit while compiling                                    the compiler is killed
 //   a program with other rights than its user (setuid)      nothing is compiled or loaded
-// What is loaded stays loaded.
+// Loaded libraries stay loaded.
 #pragma once
 #include <memory>
 
@@ -29,7 +29,7 @@ struct TierOptions {
   int tier = 1;                     ///< 0: the interpreter only; 1: compiled kernels as soon as they are there
   bool wait = false;                ///< return when tier 1 is ready, or has failed
   const char* cache_dir = nullptr;  ///< of compiled kernels; null: in $TT_CACHE_DIR, else $XDG_CACHE_HOME/tt, else ~/.cache/tt
-  int compiler_milliseconds = 0;    ///< a compiler that takes longer is killed; 0: two minutes, as long as nothing that is emitted takes
+  int compiler_milliseconds = 0;    ///< a compiler that takes longer is killed; 0: two minutes, longer than any emitted text takes
 };
 
 class CodeCache {
@@ -45,7 +45,7 @@ class CodeCache {
     const Replace replace = [](void* p, int kernel, void* f) { static_cast<Program*>(p)->replace_kernel(kernel, f); };
     return request({program, &program->plan(), replace, TT_HAS_FMA == 1}, name, options);
   }
-  /// Waits until nothing is compiled and nothing waits; false when that took longer.
+  /// Waits until nothing is compiled and nothing waits; false: not within that time.
   bool wait(int milliseconds = 600'000);
 
   struct Counters {
@@ -54,19 +54,19 @@ class CodeCache {
     std::int64_t memory_hits = 0, disk_hits = 0;
     std::int64_t failures = 0;        ///< programs that stay on tier 0
     std::int64_t compiler_calls = 0;
-    std::int64_t rejected = 0;        ///< entries on disk that were not what they should be
-    std::int64_t unsaved = 0;         ///< programs that could not be kept on disk, though they should
+    std::int64_t rejected = 0;        ///< torn, foreign or altered entries on disk
+    std::int64_t unsaved = 0;         ///< programs that could not be written to disk
     std::int64_t milliseconds = 0;    ///< in compilers
-    std::int64_t abandoned = 0;       ///< programs that nobody had any more when many waited
+    std::int64_t abandoned = 0;       ///< programs that their users dropped while many waited
   };
   Counters counters() const;
   Text last_failure() const;
-  /// All of that, for people.
+  /// The counters and the last failure, for people.
   Text report() const;
 
  private:
   using Replace = void (*)(void* program, int kernel, void* function);
-  /// A program, without its type: that differs between files with other architecture flags.
+  /// A program, type-erased: its type differs between files with other architecture flags.
   struct Target {
     std::shared_ptr<void> program;
     const Plan* plan = nullptr;

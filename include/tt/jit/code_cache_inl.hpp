@@ -1,5 +1,5 @@
-// What jit/code_cache.hpp declares: two stages with a thread each, the compiler, and what is kept. Long, because all of it
-// shares one mutex, and what fork, exit and unloading do to its jobs is read together.
+// Definitions of jit/code_cache.hpp: two stages, lookup and compilation, with a thread each, and the loaded libraries. Long, because all of
+// it shares one mutex, and the effects of fork, exit and unloading on its jobs are read together.
 #pragma once
 #include <pthread.h>
 #include <signal.h>
@@ -30,10 +30,10 @@ class CodeCache::Service {
     Text folder;
     int milliseconds = 0;
     backend::HostCompiler compiler;
-    // Found out once, see look_up.
+    // Set once, by look_up.
     Text compiler_identity;
     ContentHash key;
-    Text name;  // of its functions; with a part of the key from then on, so that programs can share one text
+    Text name;  // of its functions; look_up appends a part of the key, so that programs can share one text
     bool rejected = false;             // its entry on disk
     bool done = false, ready = false;  // under mutex_
     bool joins(const Job& o) const {
@@ -52,14 +52,14 @@ class CodeCache::Service {
   struct Stage {
     Vec<JobPointer> waiting, active;
     bool working = false;
-    int forget_from = most_waiting;  ///< so many waiting: those whose programs were dropped are forgotten
+    int forget_from = most_waiting;  ///< at so many waiting jobs, those whose programs were dropped are forgotten
     bool has_thread = false;  ///< `thread` was started, and is not joined
     pthread_t thread = {};
     bool idle() const { return !working && waiting.empty(); }
   };
 
   mutable pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  /// Held by who looks a program up or loads one, so that fork finds neither half done; locked before mutex_.
+  /// Held while a program is looked up or a library loaded, so that fork finds neither half done; locked before mutex_.
   pthread_mutex_t steady_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_;
   Stage looking_, compiling_;
@@ -105,7 +105,7 @@ class CodeCache::Service {
 inline CodeCache::Service& CodeCache::Service::get() {
   static Service* const cache = [] {
     auto* made = new Service;
-    // A lambda without captures cannot name a local: the handlers find it again.
+    // A lambda without captures cannot name a local: the handlers call get().
     const auto unlock = [] {
       pthread_mutex_unlock(&get().mutex_);
       pthread_mutex_unlock(&get().steady_);
@@ -129,7 +129,7 @@ inline CodeCache::Service& CodeCache::Service::get() {
         for (Stage* s : {&c.looking_, &c.compiling_}) s->waiting = {};
       }
       c.process_.stop();
-      // A library with this code in it is unloaded next, perhaps: its threads must have left it.
+      // A library that holds this code may be unloaded next: its threads must have left the code.
       const auto idle = [](const Service& s, const Job*) { return !s.looking_.working && !s.compiling_.working; };
       if (!c.await(idle, nullptr, backend::milliseconds_now() + 5000)) return;
       for (Stage* s : {&c.looking_, &c.compiling_}) join(*s);
@@ -147,7 +147,7 @@ inline void CodeCache::Service::make_condition() {
   pthread_condattr_destroy(&monotonic);
 }
 
-/// After fork the threads are gone, and so are those that waited; the compiler is the parent's.
+/// After fork the child has no threads, and nobody waits in it; a running compiler is the parent's.
 inline void CodeCache::Service::become_child() {
   make_condition();
   process_.forget();
@@ -170,7 +170,7 @@ inline Text CodeCache::Service::identifier(const char* name) {
   return t << (t.empty() ? "kernel" : "");
 }
 
-/// Comments are left out: they say which line a kernel comes from.
+/// Lines of comments are left out: they say which line a kernel comes from.
 inline ContentHash CodeCache::Service::key_of(const Text& text, const Text& compiler) {
   static const Text& features = *new const Text(backend::cpu_features());  // threads may ask while the process ends
   Text t;
@@ -211,7 +211,7 @@ inline bool CodeCache::Service::request(Target target, const char* name, const T
   return job->ready;
 }
 
-/// Under mutex_. What the stage forgets goes to `dropped`: the caller lets go of it without the lock.
+/// Under mutex_. Jobs that the stage forgets go to `dropped`: the caller frees them without the lock.
 inline void CodeCache::Service::add(Stage& stage, const JobPointer& job, Vec<JobPointer>& dropped) {
   if (stage.waiting.size() >= stage.forget_from) {
     Vec<JobPointer> rest;
@@ -223,7 +223,7 @@ inline void CodeCache::Service::add(Stage& stage, const JobPointer& job, Vec<Job
   }
   stage.waiting.push_back(job);
 }
-/// False: there is no thread for it, and the caller has to look.
+/// False: there is no thread for the lookup, and the caller has to do it.
 inline bool CodeCache::Service::look_later(const JobPointer& job) {
   Vec<JobPointer> dropped;
   const Lock lock(mutex_);
@@ -239,7 +239,7 @@ inline bool CodeCache::Service::closing() const {
   return closing_;
 }
 
-/// A thread that works no more needs mutex_ no more.
+/// Also called under mutex_: a thread that no longer works does not lock it.
 inline void CodeCache::Service::join(Stage& stage) {
   if (stage.has_thread) pthread_join(stage.thread, nullptr);
   stage.has_thread = false;
@@ -261,7 +261,7 @@ inline bool CodeCache::Service::start(Stage& stage) {
   return stage.working;
 }
 
-/// A thread's whole life: it ends when nothing waits.
+/// The function of a thread: it ends when nothing waits.
 inline void CodeCache::Service::work(Stage& stage) {
   for (;;) {
     {
@@ -306,7 +306,7 @@ inline void CodeCache::Service::work_on(Stage& stage) {
     if (!j->done) fail(*j, why);
 }
 
-/// Whether its kernels are there, and run from now on.
+/// True: its kernels are found, and run from now on.
 inline bool CodeCache::Service::look_up(Job& job) {
   const Lock steady(steady_);
   if (job.compiler_identity.empty()) {
@@ -368,7 +368,7 @@ inline void CodeCache::Service::compile(const Vec<JobPointer>& batch) {
   }
 }
 
-/// One call of the compiler. What is wrong, or nothing; `again`: one program may be to blame.
+/// One call of the compiler. Returns the error, or an empty text; `again`: one program may be to blame.
 inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again) {
   again = false;
   backend::TemporaryFolder folder;
@@ -460,7 +460,7 @@ inline void CodeCache::Service::fail(Job& job, const Text& why) {
   finish(job, false);
 }
 
-/// Waits for something, for ever if `until` is negative. Without a thread the work is done here.
+/// Waits until over() is true, for ever if `until` is negative. Without a thread the work is done here.
 inline bool CodeCache::Service::await(bool (*over)(const Service&, const Job*), const Job* job, std::int64_t until) {
   pthread_mutex_lock(&mutex_);
   for (;;) {

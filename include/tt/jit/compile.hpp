@@ -1,20 +1,18 @@
-// compile: a function of Tensors captured once into a graph, and run as a few fused kernels from then
-// on. What the capture took for granted is guarded at every call: dtypes, ranks, which sizes are 1 and
-// which are equal, how operands lie and overlap, numbers, and the thread's modes. Other sizes are
-// symbols, so another batch size is not another capture. What the function takes for granted of sizes (a branch on one, a
-// loop over one) is guarded: see core/size.hpp.
+// compile: captures a function of Tensors once as a graph, which later calls run as a few fused kernels. Every call checks the guards of
+// the capture: dtypes, ranks, which sizes are 0, 1 or equal, strides and overlaps of arguments, numbers, and the thread's modes. Other
+// sizes are symbols, so another batch size needs no new capture. Assumptions of the function on sizes (a branch on a size, a loop over one)
+// are guarded too: see core/size.hpp.
 //   auto step = tt::compile([](auto& w, auto x, auto y) { ...; return loss; });   step(w, x, y);
-// Arguments are Tensors, numbers, and structs of them; what the function assigns through a reference is
-// updated in place. A function that asks for elements (item(), a branch, printing) has graph breaks: it is
-// recorded at every call, and what lies between the breaks is compiled (segments.hpp). Given an object with
-// operator() whose members are visible, its Tensors are inputs and its numbers are guarded, as arguments are.
+// Arguments are Tensors, numbers, and structs of them; assignments through a reference update in place. A function that asks for elements
+// (item(), a branch, printing) has graph breaks: its ops are recorded at every call, and the steps between two breaks are compiled
+// (segments.hpp). For an object with operator() and visible members, Tensors are inputs and numbers are guarded, as for arguments.
 #pragma once
 #include "tt/expr/transform.hpp"
 #include "tt/jit/captures.hpp"
 
 namespace tt {
 
-/// A function with captures, fixed as they are: numbers are constants, Tensors are held by handle. Made by frozen().
+/// A function whose captured variables are fixed: numbers are constants, Tensors are held by handle. Made by frozen().
 template <class F>
 class Frozen {
  public:
@@ -27,9 +25,8 @@ class Frozen {
  private:
   F f_;
 };
-/// Lets compile take a function with captures, as it is now: what it captured by value is fixed, Tensors that
-/// it meets are held, and changes of their elements are seen. What was captured by reference is read while the
-/// function is captured.
+/// Lets compile take a function that captures variables. Values captured by copy are fixed; Tensors that the function uses are held, and
+/// changes of their elements are seen. Variables captured by reference are read during the capture.
 template <class F>
 Frozen<F> frozen(F f) {
   return Frozen<F>(static_cast<F&&>(f));
@@ -42,7 +39,7 @@ template <class M>
 concept Module = PlainStruct<M> && !std::is_empty_v<M> && !requires { typename M::tt_function; };
 template <class M>
 struct ModuleHandle {
-  std::shared_ptr<M> own;  ///< null: it belongs to the caller
+  std::shared_ptr<M> own;  ///< null: the caller owns the module
   M* module;
 };
 struct CallModule {
@@ -60,7 +57,7 @@ inline constexpr bool is_frozen<Frozen<F>> = true;
 
 namespace jit {
 
-/// What a compiled function can be asked, whatever it calls.
+/// Queries of a compiled function that do not depend on its type.
 class CompiledFunctionBase {
  public:
   /// Captures so far; each has a reason in explain().
@@ -83,7 +80,7 @@ class CompiledFunctionBase {
     });
     return n >= 0 ? n : state_->segments.kernels();
   }
-  /// The graph of the newest capture without graph breaks, as recorded; throws Error before the first call. It lives as long as the capture does.
+  /// The graph of the newest capture without graph breaks, as recorded; throws Error before the first call. Valid as long as the capture.
   const Graph& graph() const {
     const Graph* g = nullptr;
     bool breaks = false;
@@ -108,16 +105,16 @@ class CompiledFunctionBase {
     });
     return sum;
   }
-  /// Were Tensors met that are no arguments? What is frozen holds these.
+  /// Did the function use Tensors that are no arguments? A frozen function holds them.
   bool holds_tensors() const { return state_->held.load(std::memory_order_acquire) != nullptr; }
-  /// How often a part of the function ran op by op, as there were too many different ones to compile.
+  /// How often a segment ran op by op, as there were too many different ones to compile.
   std::int64_t fallbacks() const { return state_->segments.fallbacks(); }
-  /// What was captured, why, under which guards, into how many kernels; where graphs end; what is changed in place.
+  /// The captures, with their reasons, guards and kernels; where graphs end; arguments that are changed in place.
   Text explain() const { return state_->explain(); }
 
  protected:
   CompiledFunctionBase(const CompileOptions& o, SourceLine at) : where_(at), state_(std::make_shared<CompiledState>(o, at)) {
-    (void)o.backend.find();  // throws here if there is none
+    (void)o.backend.find();  // throws here if there is no such backend
   }
   SourceLine where_;
   std::shared_ptr<CompiledState> state_;
@@ -125,7 +122,7 @@ class CompiledFunctionBase {
 
 }  // namespace jit
 
-/// A compiled function. Copies share what was captured, and so does what was moved from; any thread may call it.
+/// A compiled function. Copies share its captures, and so does a moved-from object; any thread may call it.
 template <class F>
 class CompiledFunction : public jit::CompiledFunctionBase {
  public:
@@ -146,7 +143,7 @@ class CompiledFunction : public jit::CompiledFunctionBase {
 
  private:
   F f_;
-  /// What can only be moved is.
+  /// Moves a function that cannot be copied.
   static decltype(auto) copied(F& f) {
     if constexpr (std::is_copy_constructible_v<F>) return static_cast<const F&>(f);
     else return static_cast<F&&>(f);
@@ -159,7 +156,7 @@ class CompiledFunction : public jit::CompiledFunctionBase {
     if (detail::capture_mode) return f(a...);  // part of another capture
     const char* const name = state_->options.name;
     jit::Numbers numbers;
-    numbers.push(jit::type_number<R, std::remove_cvref_t<A>...>(), false);  // another result of constant arguments is another capture
+    numbers.push(jit::type_number<R, std::remove_cvref_t<A>...>(), false);  // another result type, as for constant arguments, is another capture
     (jit::each_number(a, [&](std::int64_t v, bool real) { numbers.push(v, real); }), ...);
     jit::Arguments argument(name, a...);
     const auto record = [&](const jit::Guards& now) {
@@ -180,7 +177,7 @@ class CompiledFunction : public jit::CompiledFunctionBase {
       }
     return result();
   }
-  /// A function with graph breaks: on copies of the arguments, its ops recorded.
+  /// Runs a function with graph breaks on copies of the arguments, and records its ops.
   template <class R, class Fn, class... A>
   R run_recorded(const Fn& f, const jit::Arguments& argument, A&... a) const {
     jit::OwnArguments<A...> own(a...);
@@ -212,8 +209,8 @@ auto compile(F f, CompileOptions options = {}, SourceLine at = here()) {
   if constexpr (!detail::captures_nothing<F> && detail::is_known<F>()) return CompiledFunction<Frozen<F>>(frozen(static_cast<F&&>(f)), options, at);  // a transform, with its options
   else return CompiledFunction<F>(static_cast<F&&>(f), options, at);
 }
-/// An object with operator(): its Tensors are inputs, its numbers are guarded by value. It is referred to if it
-/// has a name, else it is kept.
+/// An object with operator(): its Tensors are inputs, its numbers are guarded by value. A named object (lvalue) is referred to, a temporary
+/// is kept.
 template <class M>
   requires(jit::Module<std::remove_cvref_t<M>>)
 auto compile(M&& module, CompileOptions options = {}, SourceLine at = here()) {

@@ -1,4 +1,6 @@
-// What compile can be told, and how a graph becomes something that runs.
+// Options of compile, and how a graph becomes an Executable: through a backend, or as tt's own program, whose kernels are compiled in the
+// background unless `wait`.
+//   tt::compile(f, {.name = "step", .wait = true})
 #pragma once
 #include "tt/core/kept_text.hpp"
 #include "tt/jit/backend.hpp"
@@ -9,26 +11,26 @@ namespace tt {
 struct CompileOptions {
   KeptText name = "compiled";     ///< in listings, errors and emitted kernels
   int tier = 1;                   ///< 0: the interpreter only; 1: compiled in the background, then swapped in
-  bool wait = false;              ///< the first call waits for that
+  bool wait = false;              ///< the first call waits for compiled kernels
   KeptText cache_dir = nullptr;   ///< of compiled kernels; null: see TierOptions
   bool fullgraph = false;         ///< a graph break is an error
-  BackendChoice backend = {};     ///< what runs the graphs: a name, or a Backend
+  BackendChoice backend = {};     ///< runs the graphs: a name, or a Backend
   CompileMode mode = CompileMode::default_mode;  ///< reduce_overhead: CUDA graphs; see CompileMode
   Numerics numerics = Numerics::exact;           ///< fast: fewer roundings to 16-bit floats; see Numerics
 };
 
 namespace jit {
 
-/// Hands the graph to the backend; tt's own asks for compiled kernels. `taped`: it will be part of the tape, so what
-/// is made has two halves. `sizes`: of the symbols in this call. `segment`: its results may be changed before backward.
+/// Hands the graph to the backend; tt's own requests compiled kernels. `taped`: the result will be on the tape, so it has two halves,
+/// forward and backward. `sizes`: of the symbols in this call. `segment`: results may be changed before backward.
 TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const SymbolValues& sizes, bool taped, bool segment,
                                      const CompileOptions& options);
-/// Its kernels, one a line.
+/// The kernels of `e`, one a line.
 TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& options);
 
 #if TT_DEFINES(jit)
 
-/// Compiled code for the parts of a function, in the background unless `wait`.
+/// Requests compiled code for the parts of a function, in the background unless `wait`.
 inline void request_kernels(const GraphFunction& f, const char* name, const CompileOptions& options, bool wait) {
   CodeCache& cache = CodeCache::get();
   const std::vector<const GraphFunction*> parts = f.parts();
@@ -47,7 +49,7 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
     std::vector<ExampleInput> inputs;
     for (int k = 0; k < graph.inputs.size(); ++k) {
       const Node& in = graph[graph.inputs[k]];
-      if (k >= examples.count()) {  // a number
+      if (k >= examples.count()) {  // a number that varies
         inputs.push_back({in.dtype, in.shape, {}, {}, false});
         continue;
       }
@@ -108,7 +110,7 @@ inline void list_backward(Text& t, const GraphFunction::Joint& joint, int result
     t << "     " << (second ? "second backward" : "backward of fewer results") << ", of " << kernels << (kernels == 1 ? " kernel\n" : " kernels\n");
   }
 }
-/// Products whose sides are both bf16 as they are stored.
+/// Matrix products of bf16 operands, by the stored dtype of the left operand.
 inline int bf16_products(const GraphFunction& f) {
   int n = 0;
   f.each_step([&](const GraphFunction* part, const char*) {

@@ -1,5 +1,5 @@
-// A graph made of a range of what was recorded. Sizes are symbols where they can be; what is taken for granted of them is
-// guarded, or they are numbers.
+// GraphBuilder: builds a Graph from a range of recorded steps. Sizes are symbols where they can be; assumptions on sizes become guards,
+// else the sizes are specialised.
 //   GraphBuilder b(guards.sizes.values, as_numbers, false);   b.set_node(value, b.graph.input(...));   b.add(list, begin, end);   b.graph, b.take_guards()
 #pragma once
 #include "tt/core/size_expression.hpp"
@@ -14,27 +14,28 @@ namespace jit {
 class GraphBuilder {
  public:
   Graph graph;
-  const SymbolValues values;  ///< what the symbols are in this call
-  const SizeFacts as_numbers; ///< symbols whose sizes are numbers, or have a divisor
-  SizesNeeded needed{.as_numbers = {}};  ///< what was thrown, though the function may have caught it
-  Vec<SizeGuard> guards;      ///< what is taken for granted of sizes
-  Vec<SizeGuard> corners;     ///< sizes that came out as 0 or 1, for which alone they are numbers
-  SizeSet fixed;              ///< symbols whose sizes are taken for one number
-  SourceLine fixed_at{};      ///< the first of them
-  SizeFacts multiples;        ///< divisors that sizes are taken to have
-  SourceLine multiples_at{};  ///< the last of them
-  Vec<int> effects;           ///< a result of each call that counts though nobody may read it
+  const SymbolValues values;  ///< of the symbols in this call
+  const SizeFacts as_numbers; ///< symbols that are specialised, or have a divisor
+  SizesNeeded needed{.as_numbers = {}};  ///< last one thrown, as the function may have caught it
+  Vec<SizeGuard> guards;      ///< assumptions on sizes
+  Vec<SizeGuard> corners;     ///< sizes that came out as 0 or 1: specialised for such calls only
+  SizeSet fixed;              ///< symbols that an assumption specialises
+  SourceLine fixed_at{};      ///< the first of these assumptions
+  SizeFacts multiples;        ///< divisors assumed of sizes
+  SourceLine multiples_at{};  ///< the last of these assumptions
+  Vec<int> effects;           ///< one result of each call with an effect, kept though nobody may read it
 
-  /// `by_value`: the sizes of reshapes, expansions and fills are listed as numbers; those that a symbol has are taken for it.
+  /// `by_value`: sizes of reshapes, expansions and fills are listed as numbers; a number equal to the value of a symbol becomes that
+  /// symbol.
   GraphBuilder(const SymbolValues& v, const SizeFacts& numbers, bool by_value) : values(v), as_numbers(numbers), by_value_(by_value) {}
 
-  /// What a value of the list is in the graph.
+  /// The node of a value of the list.
   int node(int value) const { return node_[static_cast<std::size_t>(value)]; }
   void set_node(int value, int id) {
     if (node_.size() <= static_cast<std::size_t>(value)) node_.resize(static_cast<std::size_t>(value) + 1);
     node_[static_cast<std::size_t>(value)] = id;
   }
-  /// Steps [begin, end) of a list; throws what the op's own call would, or SizesNeeded. express(attributes) says which numbers are symbols.
+  /// Adds steps [begin, end) of a list; throws as the op's own call would, or SizesNeeded. express(attributes) replaces numbers by symbols.
   template <class Express>
   void add(const StepList& list, int begin, int end, const Express& express) {
     for (int i = begin; i < end; ++i) {
@@ -56,7 +57,7 @@ class GraphBuilder {
   void add(const StepList& list, int begin, int end) {
     add(list, begin, end, [](const Attributes&) {});
   }
-  /// A Tensor of this shape whose elements are equal.
+  /// A node of this shape whose elements all equal the first one of `t`.
   int constant(const Tensor& t, const Shape& s) {
     const detail::TensorImpl& impl = t.impl();
     return with_dtype(impl.dtype, [&]<class T>(T) {
@@ -66,7 +67,7 @@ class GraphBuilder {
       return graph.broadcast_to(id, s);
     });
   }
-  /// A node like `id` that is no other one.
+  /// A copy of node `id` that is merged with no other node.
   int variable(int id) {
     const Node n = graph[id];
     return graph.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = graph.size() + 1, .attribute = differentiated_by, .shape = n.shape});
@@ -82,9 +83,9 @@ class GraphBuilder {
     return s;
   }
 
-  // ---- what is taken for granted of sizes
+  // ---- assumptions on sizes
   void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at);
-  /// A size that may be 0 or 1 is 2 or more from now on, or a number.
+  /// A size that may be 0 or 1 is guarded to be 2 or more; if it is 0 or 1 in this call, it is specialised.
   void guard_corner(Extent e, SourceLine at) {
     if (e.is_constant() || e.least() >= 2) return;
     const std::int64_t v = e.value(values);
@@ -94,14 +95,14 @@ class GraphBuilder {
     corner.normalize();
     corners.push_back(corner);
   }
-  /// All sizes are numbers: where it is not known on which of them something hangs.
+  /// Specialises all sizes: for elements that depend on sizes in an unknown way.
   void fix_all(SourceLine at) {
     SizeSet symbols;
     for (int k = 0; k < values.size(); ++k)
       if (values[k] != 0) symbols.some.set(k);
     fix(symbols, at);
   }
-  /// The sizes that a node hangs on are.
+  /// Specialises the sizes that a node depends on.
   void fix_sizes_of(int id, SourceLine at) {
     SizeSet symbols;
     for (int i : post_order(graph, {id})) {
@@ -114,23 +115,24 @@ class GraphBuilder {
     }
     fix(symbols, at);
   }
-  /// What is known, and further numbers.
+  /// These symbols as specialised, with the divisors that were known.
   SizeFacts with_numbers(const SizeSet& numbers) const {
     SizeFacts all(numbers);
     if (!numbers.all) all.multiples = as_numbers.multiples;
     return all;
   }
-  /// What is known, and further divisors.
+  /// `as_numbers`, and the divisors assumed since.
   SizeFacts with_multiples() const {
     SizeFacts all = as_numbers;
     for (int k = 0; k < multiples.multiples.size(); ++k)
       if (multiples.multiple(k) > all.multiple(k)) all.set_multiple(k, multiples.multiple(k));
     return all;
   }
-  /// Ops are named nodes, unless gradients were built, which are those of their bodies. `keeps_steps`: for gradients that are built of it.
+  /// Ops are named nodes, but decomposed if gradients were built, as those are built of decompositions. `keeps_steps`: gradients will be
+  /// built of the result.
   Graph finished(bool keeps_steps) const { return has_gradients_ ? canonical(decomposed(graph)) : canonical(graph, {}, keeps_steps); }
-  /// What the whole graph takes for granted of sizes; throws SizesNeeded where they must be numbers, or have a divisor. Without `guards_sizes` a size of which
-  /// anything is taken for granted must be a number, with `all` every size.
+  /// The graph's assumptions on sizes; throws SizesNeeded where sizes must be specialised, or have a divisor. Without `guards_sizes` every
+  /// size in an assumption is specialised, with `all` every size.
   Vec<SizeGuard> take_guards(bool guards_sizes = true, bool all = false) {
     if (!needed.as_numbers.empty()) throw needed;
     Vec<SizeGuard> taken = guards_but_for_fixed();
@@ -149,7 +151,7 @@ class GraphBuilder {
   bool has_gradients_ = false;
   std::vector<int> node_;  ///< of each value
 
-  /// Guards of sizes that are not taken for one number.
+  /// Guards of sizes that are not specialised.
   Vec<SizeGuard> guards_but_for_fixed() const {
     Vec<SizeGuard> some;
     for (const SizeGuard& g : guards)
@@ -157,9 +159,10 @@ class GraphBuilder {
     return some;
   }
 
-  /// What is 0 in this call as divisors of sizes: s0 - 2*floor_div(s0, 2) where s0 is even. False: it is none.
+  /// Reads divisors of sizes from an expression that is 0 in this call: s0 - 2*floor_div(s0, 2) means that s0 is even. False: it gives
+  /// none.
   bool find_multiples(Extent zero, SizeFacts& facts) const;
-  /// The same of equations that were taken for granted, if all of them hold in this call.
+  /// The same for the equations that the graph assumed, if all of them hold in this call.
   bool find_multiples(SizeFacts& facts) const;
   void fix(const SizeSet& symbols, SourceLine at) {
     if (fixed.empty()) fixed_at = at;
@@ -170,12 +173,12 @@ class GraphBuilder {
     return s;
   }
   void call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached, int* result);
-  /// `base` with `part` in place of what the view shows that the step's op makes of it.
+  /// `base`, with its part that the view of the step shows replaced by `part`.
   int put(const Step& s, int base, int part, const Attributes& attributes);
   void record(Graph& g, const Operator& op, std::span<const int> operands, const Attributes& attributes, int* result) const;
-  /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
+  /// Guards the conditions of the nodes recorded last, and that their sizes are 2 or more where they may be 0 or 1.
   void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
-  /// Of the first by the others.
+  /// Gradients of the first by the others.
   void gradients(const SmallVec<int, few_arguments>& in, int* result) {
     has_gradients_ = true;
     Vec<int> variables;
@@ -184,7 +187,7 @@ class GraphBuilder {
     if (graph.failure) fail();
     for (int k = 0; k < d.size(); ++k) result[k] = d[k];
   }
-  /// The shape of a reshape: where a size is no symbol's, it may be what the others leave.
+  /// The shape of a reshape: a size equal to no symbol may be the number of elements divided by the other sizes.
   Shape reshaped(const Shape& from, const IntList& sizes) const {
     Shape to = symbolic_shape(sizes);
     for (int k = 0; k < to.rank && to.size() != from.size(); ++k) {
@@ -233,7 +236,7 @@ inline void GraphBuilder::call(const Operator& op, std::span<const int> operands
   record(graph, op, operands, attributes, result);
   guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
   if (has_effect(op)) effects.push_back(result[0]);
-  for (int k = 0; k < attributes.expression.size(); ++k)  // it takes them for numbers
+  for (int k = 0; k < attributes.expression.size(); ++k)  // the op takes them as numbers
     if (attributes.is_expression(k) && !attributes.heeded.test(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
   for (int k = 0; k < op.results && detached; ++k)
     if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k], under_no_grad);

@@ -1,5 +1,5 @@
 // Matrices of derivatives: every element of a result by every element of an argument, as vmap of grad or of jvp over unit vectors. One
-// graph each, so what all rows have in common is computed once. Names and meanings are torch.func's.
+// graph each, so values that all rows share are computed once. Names and meanings are torch.func's.
 //   Tensor j = tt::jacrev(f)(x);     // f(x).shape + x.shape
 //   Tensor h = tt::hessian(loss)(w, x, y);     // by the first argument
 //   auto [by_w, by_b] = tt::jacrev<0, 1>(f)(w, b);
@@ -10,20 +10,20 @@
 namespace tt {
 namespace detail {
 
-/// The sizes of both, one behind the other.
+/// The sizes of `first`, then those of `second`.
 inline IntList joined(const Tensor& first, const Tensor& second) {
   IntList all;
   for (const Tensor* t : {&first, &second})
     for (int k = 0; k < t->dim(); ++k) all.push_back(t->size(k));
   return all;
 }
-/// Of each element of `t` the Tensor like it that is 1 there and 0 elsewhere, stacked.
+/// For each element of `t` a Tensor like it that is 1 there and 0 elsewhere, stacked.
 inline Tensor unit_vectors(const Tensor& t) {
   IntList shape{t.numel()};
   for (int k = 0; k < t.dim(); ++k) shape.push_back(t.size(k));
   return eye(t.numel(), {t.dtype(), t.device()}).reshape(shape);
 }
-/// Of a result, or of the floating ones of several.
+/// The sum of a result times weights; of several results, of the floating ones.
 template <class F>
 struct WeightedSum {
   using tt_function = F;
@@ -71,7 +71,7 @@ VmapOptions over_first(int out_dims) {
 }
 template <class T>
 concept TupleLike = requires { std::tuple_size<T>::value; };
-/// One of the results of a function of several.
+/// One result of a function that returns several.
 template <class F, std::size_t K>
 struct ResultOf {
   using tt_function = F;
@@ -81,7 +81,7 @@ struct ResultOf {
     return std::get<K>(f(a...));
   }
 };
-/// of(c), or a tuple of those of each of several constants.
+/// of(c) for one constant, a tuple of of(c) for several.
 template <class T, T... Each, class Of>
 constexpr auto one_or_tuple(std::integer_sequence<T, Each...>, const Of& of) {
   if constexpr (sizeof...(Each) == 1) return of(std::integral_constant<T, Each...>{});
@@ -138,7 +138,7 @@ template <class F, int... I>
 using JacrevRun = JacobianRun<ReverseRows, F, I...>;
 template <class F, int... I>
 using JacfwdRun = JacobianRun<ForwardColumns, F, I...>;
-/// The second half of vjp: from an adjoint of the result to those of the arguments.
+/// The function that vjp returns: from an adjoint of the result to those of the arguments.
 template <class F, class... A>
 class VjpFunction {
  public:
@@ -146,7 +146,7 @@ class VjpFunction {
   VjpFunction(const F& f, const A&... primals) : f_(f), primals_(primals...) {
     each_leaf(primals_, [&](const Tensor& t) { autograd::need_floating(t, "vjp"); });
     if constexpr (captures_nothing<F>) {
-      if (capture_mode) {  // its nodes are recorded again with each adjoint, and are the same
+      if (capture_mode) {  // f is recorded again with each adjoint: equal nodes are one
         result = std::apply(f_, primals_);
         return;
       }
@@ -160,7 +160,7 @@ class VjpFunction {
     value_ = std::apply(f_, primals_);
     recorded_ = false;
   }
-  /// One for each argument; zeros where nothing flows.
+  /// One adjoint for each argument; zeros where the result does not depend on it.
   std::tuple<A...> operator()(const R& adjoint) const {
     const std::vector<const Tensor*> values = leaves_of(recorded_ ? result : value_), adjoints = leaves_of(adjoint);
     if (values.size() != adjoints.size()) TT_THROW(Error(Text("tt::vjp: ") << static_cast<std::int64_t>(adjoints.size()) << " adjoints for " << static_cast<std::int64_t>(values.size()) << " results."));
@@ -208,7 +208,7 @@ constexpr Sym joined_parts(const Sym& y, const Sym& x, const Vec<int>& parts, bo
   for (const int id : parts) lines.push_back(g.reshape(g.broadcast_to(id, part), by_rows ? Shape{1, n} : Shape{n, 1}));
   return {&g, g.reshape(g.cat(lines.begin(), lines.size(), by_rows ? 0 : 1), to)};
 }
-/// Element k of all that x has, as a scalar; and the symbol like x that is 1 there and 0 elsewhere.
+/// scalar_of: element k of x, flattened, as a scalar. unit_like: a symbol like x that is 1 at element k and 0 elsewhere.
 constexpr int scalar_of(const Sym& x, std::int64_t k) {
   Graph& g = *x.graph;
   return g.reshape(g.slice(g.reshape(x.id, {x.shape().size()}), 0, k, 1, 1), {});
@@ -255,8 +255,8 @@ struct SymbolicJacobian {
 };
 }  // namespace detail
 
-/// The pair of f(primals...), a Tensor or a tuple or struct of some, and of the function from an adjoint of that, like it, to the adjoints of the primals, as a tuple (torch.func.vjp).
-/// Inside of a captured function the graph ends where `f` captures variables.
+/// The pair of f(primals...), a Tensor or a tuple or struct of some, and of the function from an adjoint like it to the tuple of adjoints
+/// of the primals (torch.func.vjp). Inside of a captured function the graph ends where `f` captures variables.
 template <class F, class... A>
   requires detail::at_run_time<A...>
 auto vjp(const F& f, const A&... primals) {

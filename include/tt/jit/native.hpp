@@ -1,4 +1,5 @@
 // Tier 1, synchronously: a plan whose kernels are compiled by the system's C compiler.
+//   NativeProgram program(plan, "softmax");   program.run(external, symbols);
 #pragma once
 #include "tt/backends/compiler.hpp"
 #include "tt/backends/runtime.hpp"

@@ -1,7 +1,7 @@
-// Recording: what the captures have in common. Ops on recorded Tensors are not run but listed as steps, which read and make values;
-// their results are Tensors with sizes and without elements. A graph can be made of any range of the list (graph_builder.hpp).
-// A Tracer (tracer_inl.hpp) makes one of all that a function does, for all sizes. Where elements are asked for, a graph ends: a
-// SegmentRecorder (segment_recorder_inl.hpp) lists at every call, and what lies between two such places is one graph.
+// Recorder: the common part of captures. Ops on recorded Tensors are not run but listed as steps, which read and make values; their results
+// are fake tensors: sizes, no elements. Any range of the list can become a graph (graph_builder.hpp). A Tracer (tracer_inl.hpp) makes one
+// graph of the whole function, for all sizes. A SegmentRecorder (segment_recorder_inl.hpp) lists at every call; a graph ends where elements
+// are asked for, and the steps between two such places are one graph. A Tensor that has elements, and is not recorded, is called concrete.
 #pragma once
 #include <pthread.h>
 
@@ -20,47 +20,47 @@
 namespace tt {
 namespace jit {
 
-/// put: operand 0, with operand 1 in place of what the view that the op makes of it shows.
+/// put: operand 0, with its part that the op (a view) shows replaced by operand 1.
 enum class StepKind : std::uint8_t { call, view, variable, gradients, put };
 struct Step {
   const Operator* op = nullptr;  ///< null: variable, gradients
   StepKind kind = StepKind::call;
   bool detached = false, grad_enabled = true;
   bool keeps_history = false;  ///< of a put: operand 0 has one
-  int operand = 0, operands = 0;  ///< places in the list's operands
-  int result = 0, results = 1;    ///< values
-  int word = 0, words = 0;        ///< attributes: places in the list's words
-  int extent = 0, extents = 0;    ///< those that are expressions, of a Tracer
+  int operand = 0, operands = 0;  ///< range in the list's operands
+  int result = 0, results = 1;    ///< range of values
+  int word = 0, words = 0;        ///< attributes: range in the list's words
+  int extent = 0, extents = 0;    ///< attributes that are expressions, of a Tracer
   SourceLine at{};
 };
-/// What a step reads or makes.
+/// An operand or a result of steps.
 struct Value {
-  Tensor tensor{};        ///< if the list holds it, by one reference: what has more is still in use
-  Tensor real{};          ///< of a view, where a later segment reads it
-  int step = -1;          ///< that makes it; -1: it is there already
+  Tensor tensor{};        ///< if the list holds it; further references mean that the function still uses it
+  Tensor real{};          ///< its elements, if not in `tensor`: a view that a later segment reads, or a copy for the tape
+  int step = -1;          ///< the step that makes it; -1: none, as for an argument
   int last_use = -1;      ///< the last step that reads it
-  int root = -1;          ///< of a view: what it is one of, which is none itself
-  bool constant = false;  ///< a number of the program's text, or a fresh fill
-  bool needed = false;    ///< once the segment has run
+  int root = -1;          ///< of a view: its outermost base, which is no view; -1: no view
+  bool constant = false;  ///< a literal of the program, or a fill not changed since
+  bool needed = false;    ///< in use after the segment has run
 };
 struct View {
-  int value, base, root;  ///< root: what `base` is a view of, or itself
-  const detail::TensorImpl* base_impl;  ///< of a SegmentRecorder perhaps that of a Tensor that is no more, and then of no earlier view
+  int value, base, root;  ///< root: the outermost base, which is no view
+  const detail::TensorImpl* base_impl;  ///< compared only: in a SegmentRecorder its Tensor may be destroyed, if that was no earlier view
 };
-/// A Tensor that is there, and will be written when what was listed has run.
+/// A concrete Tensor that will be written when the listed steps have run.
 struct Update {
   int target, value;
 };
 
-/// Kept from call to call, so that a call allocates nothing here.
+/// The list of steps, kept from call to call, so that a call allocates nothing here.
 class StepList {
  public:
   std::vector<Step> steps;
   std::vector<Value> values;
   std::vector<View> views;
   std::vector<Update> updates;
-  std::vector<Update> earlier;                 ///< what targets were to become before another change: if the last one is not computed
-  std::vector<std::pair<int, int>> renamed;    ///< values of a Tensor that was changed, and the one before
+  std::vector<Update> earlier;                 ///< values of targets before a later change: written if the later value is not computed
+  std::vector<std::pair<int, int>> renamed;    ///< the new value of a changed Tensor, and the one before
 
   void clear() {
     steps.clear();
@@ -93,7 +93,7 @@ class StepList {
     values.push_back(static_cast<Value&&>(v));
     return static_cast<int>(values.size()) - 1;
   }
-  /// Its results are added next.
+  /// The caller adds its results next.
   Step& add_step(const Operator* op, StepKind kind, const SmallVec<int, few_arguments>& operands, const Attributes& a, SourceLine at) {
     Step s;
     s.op = op;
@@ -117,11 +117,11 @@ class StepList {
     return steps.back();
   }
 
-  /// The value of a Tensor that is there, by address; -1: none.
+  /// The value of a concrete Tensor, by address; -1: none.
   int find(const detail::TensorImpl* impl) const { return there_.find(impl); }
   int& place(const detail::TensorImpl* impl) { return there_.place(impl); }
 
-  /// Handles and storages of arguments.
+  /// Notes handles and storages of arguments.
   void note(const SmallVec<const Tensor*, 16>& arguments) {
     noted_.clear();
     for (const Tensor* t : arguments) {
@@ -132,15 +132,15 @@ class StepList {
   bool is_noted(const void* p) const { return noted_.find(p) >= 0; }
   bool in_use(int k) const { return value(k).tensor.impl().uses.load(std::memory_order_relaxed) > 1; }
   int root_of(int k) const { return k < 0 || value(k).root < 0 ? k : value(k).root; }
-  /// What a view is one of, which may be a view too.
+  /// The base of a view, which may be a view too.
   int base_of(int view) const { return operand(step(value(view).step), 0); }
-  /// The Tensor that the function has of a value which is no view.
+  /// The Tensor by which the function holds a value that is no view.
   const Tensor& handle(int k) const {
     for (const Update& u : updates)
       if (u.value == k) return value(u.target).tensor;
     return value(k).tensor;
   }
-  /// The Tensor of a value becomes what another one is, whose value has that of the first from now on.
+  /// The Tensors exchange their values: `t` gets the value of `other`, and `other` that of `t`.
   void rename(const Tensor& t, const Tensor& other) {
     detail::TensorImpl &to = t.impl(), &from = other.impl();
     renamed.push_back({static_cast<int>(from.trace_id), static_cast<int>(to.trace_id)});
@@ -153,11 +153,11 @@ class StepList {
   std::vector<int> operands_;
   std::vector<std::int64_t> words_;
   std::vector<Extent> extents_;
-  AddressTable there_;  ///< Tensors that are there
+  AddressTable there_;  ///< values of concrete Tensors
   AddressTable noted_;
 };
 
-/// When the first capture begins.
+/// Called when the first capture begins.
 inline void register_captures() {
   static const bool registered = [] {
     detail::register_kernels();
@@ -169,7 +169,7 @@ inline void register_captures() {
   }();
   (void)registered;
 }
-/// Does its call count even if nobody reads what it gives?
+/// Must its calls run even if no result is read?
 inline bool has_effect(const Operator& op) { return op.external && op.external->info.effect; }
 [[noreturn]] inline void refuse_foreign(const Tensor& t, SourceLine at) {
   TT_THROW(Error(Text("tt::compile: a Tensor was met that is not an argument: ") << name(t.dtype()) << ' ' << t.shape()
@@ -179,7 +179,7 @@ inline bool has_effect(const Operator& op) { return op.external && op.external->
   TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << argument << " is changed, and shares memory with another one. "
                  "Pass a copy of one of them?"));
 }
-/// Throws Error of a dual: what is recorded has no tangents.
+/// Throws Error for a dual: recorded steps have no tangents.
 inline void need_no_tangent(const Tensor& t, SourceLine at) {
   if (autograd::has_tangent(t))
     TT_THROW(Error(Text("tt::compile: a Tensor with a tangent was met in a function that is recorded: ") << name(t.dtype()) << ' ' << t.shape() << ". Use tt::jvp there?" << at));
@@ -189,7 +189,7 @@ inline std::uint64_t next_capture() {
   return ++captures;
 }
 
-/// An output of a graph that lies in memory as a recorded Tensor.
+/// Adds an output with the memory order of a recorded Tensor: `ordered` lists outputs that are not row-major.
 inline void add_output(Graph& g, int node, const Tensor& as, std::vector<OrderedOutput>& ordered) {
   if (!as.impl().contiguous)
     if (const detail::MemoryOrder order(as); order.has_no_gaps(as)) {
@@ -200,8 +200,8 @@ inline void add_output(Graph& g, int node, const Tensor& as, std::vector<Ordered
   g.output(node);
 }
 
-/// Virtual functions of classes derived from it are declared inline: else the first is a key function (Itanium C++ ABI), and every
-/// file that includes its definition has the table of all of them, and what they call: 1,071 functions for an addition, not 554.
+/// Virtual functions of derived classes are declared inline: else the first is a key function (Itanium C++ ABI), and every file that
+/// includes its definition holds the table of all of them, and the functions that they call: 1,071 functions for an addition, not 554.
 class Recorder : public detail::CaptureMode {
  public:
   Recorder(const Recorder&) = delete;
@@ -212,7 +212,7 @@ class Recorder : public detail::CaptureMode {
     register_captures();
     [[maybe_unused]] static const int handled = pthread_atfork(&detail::WordTable::lock, &detail::WordTable::unlock, &detail::WordTable::unlock);
     state().capture = number_;
-    state().include = state().include | DispatchKey::trace;  // what is met or made is known, not only computed
+    state().include = state().include | DispatchKey::trace;  // calls on concrete Tensors are seen too
     detail::capture_mode = this;
   }
   ~Recorder() {
@@ -237,32 +237,33 @@ class Recorder : public detail::CaptureMode {
     return true;
   }
   bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == number_ || (t.impl().capture && made_in_body(t.impl().capture)); }
-  /// Is this the number under which the body of a branch or a loop is recorded now?
+  /// Is this the number of a body of a branch or a loop that is being recorded?
   virtual bool made_in_body(std::uint64_t) const { return false; }
-  /// A number of the program's text, or a fill that nothing has changed.
+  /// A literal of the program, or a fill that was not changed since.
   bool is_constant(const Tensor& t) const {
     const detail::TensorImpl& impl = t.impl();
     return impl.is_number || (impl.is_filled() && made_here(t) && impl.storage && t.version() == 0 && !impl.requires_grad);
   }
-  /// The value that a Tensor is now, or -1.
+  /// The current value of a Tensor, or -1.
   int known_value(const Tensor& t) const {
     if (t.impl().trace_id >= 0) return t.impl().capture == number_ ? static_cast<int>(t.impl().trace_id) : -1;
     return list_->find(&t.impl());
   }
-  /// Throws Error for variables of a gradient that the function asks for, and views of these: the tape's leaves must not change either.
+  /// Throws Error if `target` is a variable of a gradient taken inside the function, or a view of one: like leaves of the tape, it must not
+  /// change.
   void check_no_leaf(const Tensor& target, SourceLine at) const {
     const int value = known_value(target);
     if (value < 0 || !DispatchState::of_this_thread().grad_enabled) return;
     const int root = list_->value(value).root, step = list_->value(root < 0 ? value : root).step;
     if (step >= 0 && list_->step(step).kind == StepKind::variable) autograd::refuse_change(root < 0 ? "a leaf" : "a view of a leaf", at);
   }
-  /// known_value(t); that of one from outside if there is none.
+  /// known_value(t); if there is none, value_from_outside(t).
   int value_of(const Tensor& t, SourceLine at = {}) {
     if (is_recorded(t, at)) return static_cast<int>(t.impl().trace_id);
     const int known = list_->find(&t.impl());
     return known >= 0 ? known : value_from_outside(t, at);
   }
-  /// The value of a Tensor that is met for the first time, or an error.
+  /// The value of a Tensor that is used for the first time, or an error.
   virtual int value_from_outside(const Tensor& t, SourceLine at) = 0;
   using Values = SmallVec<int, few_arguments>;
   Values values_of(const Call& c) {
@@ -282,8 +283,8 @@ class Recorder : public detail::CaptureMode {
     return Tensor(impl);
   }
 
-  // ---- steps, without their results: who lists them adds these
-  /// `detaches`: while gradients are disabled.
+  // ---- steps, without their results: the caller adds these
+  /// `detaches`: results are detached where gradients are disabled.
   Step& list_call(const Call& c, const Values& operands, bool detaches) {
     Step& s = list_->add_step(c.op, StepKind::call, operands, c.attrs(), c.at);
     s.results = c.op->results;
@@ -308,12 +309,12 @@ class Recorder : public detail::CaptureMode {
     return required && !c.op->cuts_history;
   }
   // ---- changes through views
-  /// What a Tensor is a view of, as the function has it, or itself.
+  /// The base of a view, as the function's Tensor; `t` itself if it is no view.
   Tensor base_of(const Tensor& t) const {
     const int value = known_value(t);
     return value < 0 || list_->value(value).root < 0 ? t : list_->handle(list_->value(value).root);
   }
-  /// Can what a view shows be changed by steps? Not elements that are one in memory, nor, with a history, what was cut from one.
+  /// Can a change through a view be recorded as steps? Not where elements share memory, nor, with a history, where an op cuts it.
   bool can_put(const Tensor& view, bool has_history) const {
     int v = known_value(view);
     if (v < 0 || list_->value(v).root < 0) return true;
@@ -323,16 +324,16 @@ class Recorder : public detail::CaptureMode {
     }
     return !detail::has_repeats(list_->handle(v).impl());
   }
-  /// Will the elements have a history that `other` is written to?
+  /// Will `target` have a history when `other` has been written to it?
   static bool has_history(const Tensor& target, const Tensor* other) {
     return DispatchState::of_this_thread().grad_enabled && (target.impl().requires_grad || (other && other->impl().requires_grad));
   }
-  /// A view gets other elements: what it is a view of becomes another value, and so do all its views.
+  /// Records a write to a view: its base, and all views of that, become new values.
   void write_through(const Tensor& view, const Tensor& elements, const char* op, SourceLine at) {
     Tensor part = elements;
     int v = known_value(view);
     for (; list_->value(v).root >= 0; v = list_->base_of(v)) {
-      const Tensor base = list_->handle(list_->base_of(v));  // its own handle: the list grows
+      const Tensor base = list_->handle(list_->base_of(v));  // own handle: the list grows
       const Step& shown = list_->step(list_->value(v).step);
       Values in;
       in.push_back(value_of(base, at));
@@ -348,12 +349,12 @@ class Recorder : public detail::CaptureMode {
   }
   /// The result of the last step, which has the dtype and the shape of `t`.
   virtual Tensor last_result_like(const Tensor& t) = 0;
-  /// `base`, which was value `before`, is another value: so are its views that are in use.
+  /// `base`, which was value `before`, has another value now: makes its views in use anew.
   void renew_views(int before, const Tensor& base, SourceLine at) {
     const std::size_t count = list_->views.size();
-    std::vector<int> wanted;  // what those in use are views of
+    std::vector<int> wanted;  // bases of views in use
     std::vector<std::size_t> renewed;
-    for (std::size_t k = count; k-- > 0 && list_->views[k].value > before;)  // older ones are of older values
+    for (std::size_t k = count; k-- > 0 && list_->views[k].value > before;)  // older views are of older values
       if (const View& v = list_->views[k]; v.root == before && (list_->in_use(v.value) || std::find(wanted.begin(), wanted.end(), v.value) != wanted.end())) {
         wanted.push_back(v.base);
         renewed.push_back(k);
@@ -378,7 +379,7 @@ class Recorder : public detail::CaptureMode {
       anew.push_back({v.value, static_cast<Tensor&&>(made)});
     }
   }
-  /// How a view of a recorded Tensor lies, and of which dtype it is; false: as a copy of it does.
+  /// Shape, strides and dtype of a view of a recorded Tensor; false: the op makes a copy.
   static bool view_strides(const Call& c, Shape& shape, std::int64_t* strides, DType& dtype) {
     const detail::TensorImpl& base = c[0].impl();
     dtype = base.dtype;
@@ -396,13 +397,13 @@ class Recorder : public detail::CaptureMode {
     for (int k = 0; k < shape.rank; ++k) strides[k] = made.impl().stride[k];
     return true;
   }
-  /// Results of an elementwise call lie as its operands do.
+  /// Gives the results of an elementwise call the memory order of its operands.
   static void keep_order(const Call& c) {
     if (!c.op->elementwise || detail::all_contiguous(c)) return;
     if (const detail::MemoryOrder order(c); !order.is_row_major())
       for (int k = 0; k < c.op->results; ++k) order.lay_out(c.result[k].impl());
   }
-  /// The last step made `view` of `of`.
+  /// Notes that the last step made `view`, a view of `of`.
   void note_view(const Tensor& view, const Tensor& of) {
     Step& s = list_->steps.back();
     s.kind = StepKind::view;
@@ -412,7 +413,8 @@ class Recorder : public detail::CaptureMode {
     list_->views.push_back({s.result, base, list_->root_of(base), &of.impl()});
   }
 
-  /// A graph break in words: which op asked for the elements of what. Without a line: that of the op that made it.
+  /// A graph break in words: the op, and the Tensor whose elements it asked for. `at` without a line becomes that of the op that made the
+  /// Tensor.
   Text break_in_words(const char* op, const Tensor& t, SourceLine& at) const {
     Text what(op);
     if (!t.defined()) return what;

@@ -1,7 +1,6 @@
-// Definitions of segments.hpp: how a compiled function with graph breaks runs. Its ops are not run but listed. Where elements are
-// asked for, what was listed runs as one segment, those results that are still referenced get their elements, and the function
-// goes on. Unlike a Tracer, which records once for all sizes, this happens at every call: so a step costs fractions of a
-// microsecond and builds no graph.
+// SegmentRecorder: runs one call of a compiled function with graph breaks. Ops are listed, not run. Where elements are asked for, the
+// listed steps run as one segment, results that are still referenced get their elements, and the function goes on. Unlike a Tracer, which
+// records once for all sizes, it records at every call: so a step costs fractions of a microsecond and builds no graph.
 // One long class: the state of a call.
 //   SegmentRecorder r(store, arguments, holds);   result = f(...);   r.finish(at);
 #pragma once
@@ -19,9 +18,9 @@ class SegmentRecorder final : public Recorder {
   SegmentRecorder(SegmentStore& store, const Arguments& arguments, bool holds) : store_(store), arguments_(arguments), holds_(holds) {
     if (!holds_) list_->note(arguments_.tensor);
   }
-  /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
+  /// Takes the arguments after the run, in order; a Tensor assigned to one is moved from `t`.
   void left(Tensor& t, bool constant);
-  /// Arguments become what was assigned to them, all at once; then what is left runs.
+  /// Assigns to the caller's arguments, all at once, and runs the remaining steps.
   void finish(SourceLine at);
 
   inline void record(Call& c) override;
@@ -42,15 +41,16 @@ class SegmentRecorder final : public Recorder {
     return base.impl().trace_id >= 0 || !base.impl().requires_grad;
   }
   void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
-  Device device() const override { return {}; }  // recorded Tensors are where they will be
-  Tensor region_input(const Tensor& t, bool) override { return t; }  // it records no control flow
+  Device device() const override { return {}; }  // recorded Tensors have their final device
+  Tensor region_input(const Tensor& t, bool) override { return t; }  // control flow is not recorded
   void open_gradient() override { marks_.push_back({}); }
   void close_gradient() override { marks_.pop_back(); }
   inline Tensor variable(const Tensor& t) override;
   inline bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
 
   // ---- for segments
-  /// Was a Tensor that the function has made changed in place, as a buffer that it fills? Then the tape keeps a copy of what it was for a program that reads it.
+  /// Was a Tensor that the function has made changed in place, as a buffer that it fills? Then the tape keeps a copy of its elements for a
+  /// program that reads it.
   bool may_change_again(const Tensor& t) const { return t.impl().trace_id < 0 && made_here(t) && !t.impl().is_number && t.version() > 0; }
   /// The first step of a gradient, which cannot run by itself.
   int first_gradient(int begin, int end) const {
@@ -59,7 +59,7 @@ class SegmentRecorder final : public Recorder {
   }
   /// Runs one step through the dispatcher.
   void run_step(int step);
-  /// Updates come last: until then their values are kept.
+  /// Updates are written last: keeps their values until then.
   void keep_updates() {
     for (const Update& u : list_->updates) list_->value(u.value).last_use = list_->count();
   }
@@ -70,9 +70,9 @@ class SegmentRecorder final : public Recorder {
 
  private:
   struct Mark {
-    int first = -1, count = 0;  ///< steps that made the variables of a gradient that is still to come
+    int first = -1, count = 0;  ///< steps that made the variables of a gradient not yet taken
   };
-  /// Has the function a pointer to elements of this Tensor? Then they may change after any of its lines.
+  /// Has the function a pointer to elements of this Tensor? Then they may change after any line of the function.
   bool is_exposed(const Tensor& t) const {
     if (t.impl().trace_id >= 0) return false;
     for (const Storage* s : exposed_)
@@ -84,11 +84,11 @@ class SegmentRecorder final : public Recorder {
   const Arguments& arguments_;
   const bool holds_;
   int left_ = 0, place_ = 0;
-  std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
-  std::vector<std::pair<Tensor*, Tensor>> handles_;  ///< callers' Tensors that become others
+  std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and Tensors assigned to them
+  std::vector<std::pair<Tensor*, Tensor>> handles_;  ///< callers' handles, and the Tensors that they become
   std::vector<Mark> marks_;
   std::vector<int> cuts_;  ///< steps before which a program ends: see will_need_history
-  std::vector<const Storage*> exposed_;  ///< some may have ended
+  std::vector<const Storage*> exposed_;  ///< some may be freed
 
   /// A Tensor for the next value, which the last step makes.
   Tensor make(DType d, const Shape& s, const std::int64_t* strides, Device device) {
@@ -154,7 +154,7 @@ inline void SegmentRecorder::record(Call& c) {
   Device device;
   for (int k = 0; k < c.arguments; ++k)
     if (c[k].dim() > 0 || k == 0) device = c[k].device();
-  // What comes out: plain elementwise ops need no graph for that.
+  // Dtype and shape of the results: plain elementwise ops need no graph for these.
   const Tensor* big = &c[0];
   DType dtype = big->dtype();
   bool plain = c.arguments <= detail::most_direct;
@@ -185,7 +185,7 @@ inline void SegmentRecorder::record(Call& c) {
   keep_order(c);
 }
 
-/// Views are steps too; what is still in use when the segment has run becomes a true view.
+/// Views are steps too; a view still in use when the segment has run becomes a true view.
 inline void SegmentRecorder::record_view(Call& c) {
   const detail::TensorImpl& base = c[0].impl();
   Shape shape;
@@ -227,7 +227,7 @@ inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at
   if (list_->steps.empty()) return;
   bool involved = false;
   for (const Update& u : list_->updates) involved = involved || overlap(target_of(u), t);
-  if (use != detail::Use::reads)  // what is recorded reads it, and it may be written
+  if (use != detail::Use::reads)  // recorded steps read it, and it may be written
     for (const Value& v : list_->values) involved = involved || (v.step < 0 && overlap(v.tensor, t));
   if (!involved) return;
   if (!passed) break_at(t, op, at);
@@ -260,12 +260,12 @@ inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, c
   return false;
 }
 inline void SegmentRecorder::finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) {
-  if (value.impl().trace_id < 0 || value.impl().is_view)  // it must own its elements
+  if (value.impl().trace_id < 0 || value.impl().is_view)  // the value must own its elements
     return finish_update(target, detail::call_unary(detail::copy_operator(), value, no_attributes, at), op, at);
   const int before = value_of(target, at), now = static_cast<int>(value.impl().trace_id);
   if (list_->value(before).root >= 0) return write_through(target, value, op, at);
   if (target.impl().trace_id >= 0) {
-    list_->rename(target, value);  // the value's place is taken by the target, which other handles know
+    list_->rename(target, value);  // the target, which other handles refer to, takes the number of the value
     return renew_views(before, target, at);
   }
   list_->place(&target.impl()) = now;
@@ -275,7 +275,7 @@ inline void SegmentRecorder::finish_update(Tensor& target, const Tensor& value, 
   if (known) {
     list_->earlier.push_back(*known);
     known->value = now;
-  } else list_->updates.push_back({before, now});  // the target as it lies in memory
+  } else list_->updates.push_back({before, now});  // `before`: the target as it is in memory
   renew_views(before, target, at);
 }
 inline void SegmentRecorder::left(Tensor& t, bool constant) {
@@ -299,7 +299,7 @@ inline void SegmentRecorder::finish(SourceLine at) {
     const detail::PauseCapture pause;
     target.copy_(value, at);
   }
-  assigned_.clear();  // what is still held is computed
+  assigned_.clear();  // a Tensor that is still held would be computed
   flush();
   for (const auto& [to, value] : handles_) *to = value;
 }
@@ -316,7 +316,7 @@ inline Tensor SegmentRecorder::variable(const Tensor& t) {
   v.impl().requires_grad = true;
   return v;
 }
-/// Does a value hang on what requires a gradient and is older than step `first`?
+/// Does a value depend on a Tensor that requires a gradient and is older than step `first`?
 inline bool SegmentRecorder::hangs_on_others(int value, int first) const {
   std::vector<char> read(list_->values.size(), 0);
   read[static_cast<std::size_t>(value)] = 1;
@@ -356,10 +356,10 @@ inline bool SegmentRecorder::gradients(const Tensor& value, const Tensor* variab
   return true;
 }
 
-// ---- running what was recorded
+// ---- running the recorded steps
 
 inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
-  if (from.impl().uses.load(std::memory_order_relaxed) > 1) {  // somebody else's too
+  if (from.impl().uses.load(std::memory_order_relaxed) > 1) {  // another handle shares it
     const autograd::StepMode mode(true);
     from = from.clone();
   }
@@ -379,14 +379,14 @@ inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
 inline void SegmentRecorder::mark_needed() {
   for (Value& v : list_->values)
     if (v.step >= 0) v.needed = v.tensor.impl().uses.load(std::memory_order_relaxed) > 1;
-  std::size_t kept = 0;  // a Tensor that was made here and that nobody holds any more need not be written
+  std::size_t kept = 0;  // updates of Tensors that were made here and that nobody holds any more are dropped
   for (const Update& u : list_->updates) {
     const Tensor& t = target_of(u);
     const detail::TensorImpl& impl = t.impl();
     if (impl.uses.load(std::memory_order_relaxed) > 1 || !impl.storage || impl.storage->uses.load(std::memory_order_relaxed) > 1)
       list_->updates[kept++] = u;
     else if (const Tensor& made = list_->value(u.value).tensor; made.impl().trace_id >= 0 && !t.is_contiguous())
-      detail::MemoryOrder(t).lay_out(made.impl());  // what is a view of it lies so
+      detail::MemoryOrder(t).lay_out(made.impl());  // so that views of it keep their strides
   }
   list_->updates.resize(kept);
   const auto is_written = [&](const detail::TensorImpl* base) {
@@ -411,7 +411,7 @@ inline void SegmentRecorder::flush() {
   int begin = 0;
   const int end = list_->count();
   std::sort(cuts_.begin(), cuts_.end());
-  std::erase_if(cuts_, [&](int at) {  // not between a gradient and what it is taken by: these are one program
+  std::erase_if(cuts_, [&](int at) {  // none between a gradient and its variables: these are one program
     for (int i = at; i < end; ++i)
       if (const Step& s = list_->step(i); s.kind == StepKind::gradients)
         for (int k = 1; k < s.operands; ++k)
@@ -439,7 +439,7 @@ inline void SegmentRecorder::flush() {
     }
     run_until(end, true);
     write_updates(0, begin);
-  } catch (const Exception&) {  // the function may catch it, and go on with what came before
+  } catch (const Exception&) {  // the function may catch it, and go on with earlier results
     keep_computed();
     throw;
   }
@@ -452,7 +452,7 @@ inline void SegmentRecorder::write_updates(int begin, int end) {
     write(u, u.value);
   }
 }
-/// Behind an error: Tensors are as the last change left them that was computed. Others have no elements, and using them is an error.
+/// After an error: a Tensor gets its last value that was computed. Other Tensors have no elements, and using them is an error.
 inline void SegmentRecorder::keep_computed() {
   for (Mark& m : marks_) m = {};
   const auto is_computed = [&](int value) { return list_->real(value).impl().trace_id < 0; };
@@ -488,14 +488,14 @@ inline void SegmentRecorder::make_views() {
     Tensor base = list_->value(v.base).tensor;
     for (const Update& u : list_->updates)
       if (const Tensor& target = target_of(u); &target.impl() == v.base_impl) base = target;
-    if (base.impl().trace_id >= 0) continue;  // it was not computed
+    if (base.impl().trace_id >= 0) continue;  // the base was not computed
     const Tensor* argument[] = {&base};
     const Attributes a = list_->attributes(s);
     const autograd::StepMode mode(s.grad_enabled);
     Tensor made;
     Call c{s.op, argument, 1, &a, &made, s.at, {}};
     Dispatcher::get().call(c);
-    if (value.real.defined() && list_->updates.empty()) autograd::swap_histories(made.impl(), value.real.impl());  // a later program has read that
+    if (value.real.defined() && list_->updates.empty()) autograd::swap_histories(made.impl(), value.real.impl());  // a later program has read value.real
     adopt(value.tensor, made);
   }
 }

@@ -1,6 +1,6 @@
-// Segments: what a function records between two graph breaks, compiled. A segment is found by what was
-// recorded: the steps, which of their results are still in use, and how the Tensors that they read look;
-// sizes are symbols here too. Numbers are constants until they turn out to change from call to call.
+// Segments: the steps that a function records between two graph breaks, compiled and kept. A segment is found by its steps, by which of
+// their results are still in use, and by dtypes, shapes and strides of the Tensors that they read; sizes are symbols here too. Numbers are
+// constants until they change from call to call.
 #pragma once
 #include <memory>
 #include <new>
@@ -21,7 +21,7 @@ class SegmentStore {
   SegmentStore(const SegmentStore&) = delete;
   TT_INLINE ~SegmentStore();
 
-  /// Runs steps [begin, end) of a recorder; `last`: what is updated in place is written.
+  /// Runs steps [begin, end) of a recorder; `last`: also writes the updates in place.
   TT_INLINE void run(SegmentRecorder& r, int begin, int end, bool last);
   TT_INLINE void note_break(const char* op, SourceLine at, const Text& what);
   bool broken() const { return breaks_.load(std::memory_order_acquire); }
@@ -52,13 +52,14 @@ class SegmentStore {
   TT_INLINE void run_op_by_op(SegmentRecorder& r, int begin, int end, bool last);
 };
 
-/// One call of a function with graph breaks, while its ops are recorded: a SegmentRecorder, on the stack of who calls.
+/// One call of a function with graph breaks, while its ops are recorded: a SegmentRecorder, on the stack of the caller.
 class RecordedCall {
  public:
   TT_INLINE RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds);
   RecordedCall(const RecordedCall&) = delete;
   TT_INLINE ~RecordedCall();
-  /// `left`: the arguments as the function left them. They become what was assigned to them, all at once, and nothing is left of it; then what was not run yet runs.
+  /// `left`: the arguments after the run, which are moved from. Assigns them to the caller's arguments, all at once, and runs the remaining
+  /// steps.
   TT_INLINE void finish(const Leaves& left, SourceLine at);
 
  private:

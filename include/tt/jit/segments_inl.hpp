@@ -1,4 +1,5 @@
-// Definitions of segments.hpp: how a segment is found and compiled, and how it runs. One long file: its key names values as its program and its run do.
+// Definitions of segments.hpp: how a segment is found, compiled and run. One long file, because key, program and run share the numbering of
+// values (RangeKey).
 #pragma once
 #include <algorithm>
 
@@ -14,7 +15,7 @@ struct Break {
   SourceLine at{};
   Text what;
   std::atomic<std::int64_t> count = 0;
-  Break* next = nullptr;  ///< found before
+  Break* next = nullptr;  ///< the one found before
 };
 
 inline Text in_words(const SizesNeeded& e) {
@@ -24,54 +25,55 @@ inline Text in_words(const SizesNeeded& e) {
   return t;
 }
 
-/// What a number is that an op was given: a size, of a fill too, is a symbol where an input has that size, and the first one of a reshape that no input has
-/// is what the others leave of the elements. Plain ones are numbers until they vary.
+/// The role of a number given to an op: a size, of a fill too, is a symbol where an input has that size, and the first size of a reshape
+/// that no input has follows from the others and the number of elements. Plain numbers are constants until they vary.
 enum class NumberRole : char { plain, size, reshape_first, reshape_further };
 
-/// What is recorded between two places of a list, in numbers that do not depend on the call.
+/// The key of a segment: a range of recorded steps, in numbers that do not depend on the call.
 struct RangeKey {
   Arguments inputs;
-  std::vector<int> input_value;     ///< of each input
-  std::vector<int> local;           ///< of each value: its name in `words`
+  std::vector<int> input_value;     ///< the value of each input
+  std::vector<int> local;           ///< of each value: its number in `words`
   std::vector<int> number_value;    ///< values that are constants, and
   std::vector<std::int64_t> number; ///< their bits
   std::vector<int> output;          ///< values that are needed afterwards
   std::vector<int> updated, update; ///< inputs that are written, and with which value
-  std::vector<std::int64_t> words;  ///< the ops, and what they read and make
-  std::vector<std::int64_t> given;  ///< numbers that they were given, in order,
-  std::vector<NumberRole> role;     ///< and what each is
-  bool plain = true;                ///< all of them
-  std::vector<std::int64_t> code;   ///< what stands for it where none varies: see each_code
+  std::vector<std::int64_t> words;  ///< the ops, their operands and results
+  std::vector<std::int64_t> given;  ///< numbers given to the ops, in order,
+  std::vector<NumberRole> role;     ///< and the role of each
+  bool plain = true;                ///< all roles are plain
+  std::vector<std::int64_t> code;   ///< codes of `given` where none varies: see each_code
   bool taped = false;
 
-  /// Of segments whose numbers vary; and of the others, by that.
+  /// hash() finds segments whose numbers vary; hash_of_numbers(hash()) finds the others.
   std::uint64_t hash(const Guards& guards) const { return Signature::hash_words(words.data(), static_cast<int>(words.size()), guards.sizes.hash()); }
   std::uint64_t hash_of_numbers(std::uint64_t h) const { return Signature::hash_words(code.data(), static_cast<int>(code.size()), h); }
 };
 
-/// Was a number that an op was given another one at some call? Then it is a symbol, as sizes of inputs are; never: one that the op can only take as a number.
+/// Did a number given to an op change between calls? Then it is a symbol, as sizes of inputs are; `never`: the op can only take it as a
+/// constant.
 enum class Variation : char { no, yes, never };
 constexpr bool may_be_symbol(std::int64_t n) { return n >= 2 && n <= std::int64_t{1} << 40; }
 
 struct Segment {
   Guards guards;
   std::vector<std::int64_t> words, numbers;
-  std::vector<char> dynamic;  ///< numbers that are inputs
-  std::vector<std::int64_t> code{};           ///< of numbers that ops are given
-  std::vector<Variation> variation;           ///< of each
-  std::vector<std::int64_t> code_of_numbers;  ///< where none varies
-  Executable run{};           ///< without a function: sizes turned out to be needed as numbers
+  std::vector<char> dynamic;  ///< which of `numbers` are inputs
+  std::vector<std::int64_t> code{};           ///< of the numbers given to ops
+  std::vector<Variation> variation;           ///< of each of these
+  std::vector<std::int64_t> code_of_numbers;  ///< `code`, if none varied
+  Executable run{};           ///< without a function: sizes must be specialised
   std::vector<int> updated;
-  SizeFacts as_numbers{};     ///< which ones
-  Vec<SizeGuard> size_guards{};  ///< what it takes for granted of sizes
+  SizeFacts as_numbers{};     ///< these sizes
+  Vec<SizeGuard> size_guards{};  ///< assumptions on sizes
   int steps = 0, outputs = 0;
   SourceLine from{};          ///< its first step
-  Text why{};                 ///< it was compiled
+  Text why{};                 ///< the reason of the compilation
   std::atomic<std::int64_t> calls = 0;
-  bool varies = false;        ///< some number does
+  bool varies = false;        ///< some number varies
 };
 
-/// The symbols of a call: sizes of the inputs, then numbers that vary and are none of these. Returns how many there are.
+/// Values of the symbols of a call: sizes of the inputs, then numbers that vary and equal none of these. Returns the number of symbols.
 inline int add_symbols(const RangeKey& key, const Signature& sizes, const std::vector<Variation>& variation, SymbolValues& values) {
   int symbols = sizes.symbols;
   for (std::size_t i = 0; i < key.given.size(); ++i) {
@@ -83,7 +85,8 @@ inline int add_symbols(const RangeKey& key, const Signature& sizes, const std::v
   }
   return symbols;
 }
-/// f(code) for each number that ops were given, until it returns false: a symbol's, or the number itself.
+/// f(code) for each number given to ops, until it returns false: the code of a symbol, the number itself, or `rest` for a size that follows
+/// from others.
 template <class F>
 bool each_code(const RangeKey& key, const Signature& sizes, const SymbolValues& values, int symbols, const std::vector<Variation>* variation, const F& f) {
   constexpr std::int64_t rest = INT64_MIN;
@@ -153,7 +156,7 @@ inline std::int64_t bits_of(const Tensor& number) {
 }
 inline constexpr int constant_name = 1 << 20, result_name = 2 << 20;
 
-/// Names for all values of the range, and what is left of it afterwards.
+/// Numbers all values of the range, and lists its inputs, outputs and updates.
 TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int end, bool last, RangeKey& key) {
   const StepList& list = r.list();
   key.inputs.tensor.clear();
@@ -210,7 +213,7 @@ TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int en
     }
 }
 
-/// The range in words, and the numbers that its ops are given.
+/// Writes the range as words, and lists the numbers given to its ops.
 TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, const Guards& guards, RangeKey& key) {
   constexpr std::int64_t separator = INT64_MIN;
   std::vector<std::int64_t>& w = key.words;
@@ -232,8 +235,8 @@ TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, co
     for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(list.operand(s, k))]);
     bool reshape = s.op == &detail::reshape_operator();
     const bool sizes = reshape || s.op == &detail::expand_operator();
-    for (int k = 1; k < s.words && sizes; ++k) reshape = reshape && list.word(s, k) != 0;  // of no elements nothing is left by others
-    for (int k = 0; k < s.words; ++k)  // of a reshape and an expansion: how many sizes, and these
+    for (int k = 1; k < s.words && sizes; ++k) reshape = reshape && list.word(s, k) != 0;  // with no elements, a size does not follow from the others
+    for (int k = 0; k < s.words; ++k)  // reshape and expand: the number of sizes, then the sizes
       give(list.word(s, k), !sizes || k == 0 ? NumberRole::plain : !reshape ? NumberRole::size : k == 1 ? NumberRole::reshape_first : NumberRole::reshape_further);
   }
   for (const int v : key.number_value) {
@@ -257,7 +260,7 @@ TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, co
   });
 }
 
-/// A segment that does for this call, and what its symbols are.
+/// A segment that fits this call, and the values of its symbols.
 TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key, SymbolValues& values) {
   const auto fits = [&](const Segment& s) {
     if (!s.guards.same(guards) || s.words != key.words) return false;
@@ -295,16 +298,16 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
     const Shape shape = builder.symbolic_shape(IntList(t.impl().shape));
     builder.set_node(key.number_value[k], s.dynamic[k] ? g.input(t.dtype(), shape) : builder.constant(t, shape));
   }
-  std::size_t next = 0;  // of the numbers that ops were given
+  std::size_t next = 0;  // index in key.given
   builder.add(list, begin, end, [&](Attributes& a) {
-    for (int k = 0; k < a.size(); ++k, ++next)  // sizes of reshapes and expansions the builder finds by value
+    for (int k = 0; k < a.size(); ++k, ++next)  // the builder finds sizes of reshapes and expansions by value
       if (s.variation[next] == Variation::yes && key.role[next] == NumberRole::plain && s.code[next] != key.given[next]) a.express(k, Extent::from_code(s.code[next]));
   });
   for (const int v : key.output) {
     if (list.step(list.value(v).step).kind == StepKind::view) g.output(builder.node(v));
     else add_output(g, builder.node(v), list.value(v).tensor, ordered);
   }
-  bool may_throw = false;  // where elements are not what an op takes: nothing is changed then
+  bool may_throw = false;  // an op may reject its elements: no argument may have changed then
   for (int i = begin; i < end; ++i) may_throw = may_throw || (list.step(i).op && list.step(i).op->external);
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];
@@ -327,11 +330,11 @@ TT_INLINE int SegmentStore::segments() {
   });
   return n;
 }
-/// A new segment: which of its numbers are inputs or symbols, as it differs in them from one before, and why it is made.
+/// A new segment, with its reason: numbers in which it differs from an earlier one are inputs or symbols.
 TT_INLINE std::unique_ptr<Segment> SegmentStore::fresh(const Guards& guards, const RangeKey& key) const {
   auto s = std::unique_ptr<Segment>(new Segment{.guards = guards, .words = key.words, .numbers = key.number, .dynamic = std::vector<char>(key.number.size()),
                                                 .variation = std::vector<Variation>(key.given.size()), .code_of_numbers = key.code, .updated = key.updated});
-  const Segment *alike = nullptr, *same = nullptr;  // the newest of these ops; of Tensors like these too
+  const Segment *alike = nullptr, *same = nullptr;  // the newest with these ops; and with such Tensors too
   segments_.each([&](const Segment& o) {
     if (o.words != key.words) return false;
     if (!alike) alike = &o;
@@ -344,7 +347,7 @@ TT_INLINE std::unique_ptr<Segment> SegmentStore::fresh(const Guards& guards, con
     s->variation = same->variation;
     for (std::size_t k = 0; k < key.code.size(); ++k) {
       if (s->variation[k] != Variation::no || same->code_of_numbers[k] == key.code[k]) continue;
-      // There are symbols only where sizes have some; and a backend of the user's is told sizes of inputs, no others.
+      // Symbols exist only where sizes have some; and a backend of the user's is told sizes of inputs, no others.
       s->variation[k] = guards.sizes.is_constant() || options_.backend.find() ? Variation::never : Variation::yes;
       s->why = Text("an op is given another size or place than before: it is a symbol from now on");
     }
@@ -355,7 +358,8 @@ TT_INLINE std::unique_ptr<Segment> SegmentStore::fresh(const Guards& guards, con
   else if (!same) s->why = alike->run.function || alike->guards.sizes.is_constant() ? difference(alike->guards, guards) : alike->why;
   return s;
 }
-/// Makes its graph and program; numbers that are needed as such are no symbols then. Without a program: sizes of the inputs must be numbers.
+/// Makes graph and program of `s`; numbers that ops need as constants become no symbols. Without a program: sizes of inputs must be
+/// specialised.
 TT_INLINE void SegmentStore::compile(SegmentRecorder& r, int begin, int end, const RangeKey& key, Segment& s, SymbolValues& values) const {
   const Signature& sizes = s.guards.sizes;
   for (bool again = true; again;) {
@@ -373,7 +377,7 @@ TT_INLINE void SegmentStore::compile(SegmentRecorder& r, int begin, int end, con
     } catch (const SizesNeeded& e) {
       for (std::size_t k = 0; k < s.code.size(); ++k) {
         if (s.variation[k] != Variation::yes || s.code[k] == key.given[k]) continue;
-        bool needed = false;  // a number; or, of a symbol that no input has, a divisor
+        bool needed = false;  // as a constant; or, for a symbol that no input has, with a divisor
         for (int symbol : symbols_of(Extent::from_code(s.code[k])).some) needed = needed || e.as_numbers.test(symbol) || (symbol >= sizes.symbols && e.as_numbers.multiple(symbol) > 1);
         if (!needed) continue;
         s.variation[k] = Variation::never;
@@ -382,7 +386,7 @@ TT_INLINE void SegmentStore::compile(SegmentRecorder& r, int begin, int end, con
       if (again) continue;
       if (sizes.is_constant()) throw;
       s.as_numbers = e.as_numbers;
-      s.size_guards = e.guards;  // where other sizes are met, it may be otherwise
+      s.size_guards = e.guards;  // the need is known only for sizes that fit these
       s.why = in_words(e);
     }
   }
@@ -402,7 +406,7 @@ TT_INLINE Segment* SegmentStore::add(SegmentRecorder& r, int begin, int end, con
   return segments_.insert(hash, std::move(s));
 }
 
-/// A copy whose axes stand in memory as those of t.
+/// A copy with the axis order that `t` has in memory.
 inline Tensor copied_as_it_lies(const Tensor& t) {
   const detail::MemoryOrder order(t);
   if (order.is_row_major() || !order.has_no_gaps(t)) return t.clone();
@@ -420,7 +424,7 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
   std::unique_ptr<RangeKey> own(spare.take());
   RangeKey& key = *own;
   number_values(r, begin, end, last, key);
-  if (key.output.empty() && key.update.empty()) {  // nothing of it is in use
+  if (key.output.empty() && key.update.empty()) {  // no result is in use
     spare.keep(own.release());
     return;
   }
@@ -434,7 +438,7 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
   bool done = false;
   try {
     done = run_compiled(r, begin, end, key);
-  } catch (const Error&) {  // which the function may catch: what comes before the op that it is of is there then
+  } catch (const Error&) {  // the function may catch it: steps before the failing op must have run
     run_op_by_op(r, begin, r.first_gradient(begin, end), false);
     throw;
   }
@@ -443,7 +447,7 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
   one_by_one_.fetch_add(1, std::memory_order_relaxed);
   run_op_by_op(r, begin, end, last);
 }
-/// False: there are too many programs to make another.
+/// False: there is no room for another segment.
 TT_INLINE bool SegmentStore::run_compiled(SegmentRecorder& r, int begin, int end, RangeKey& key) {
   for (SizeFacts as_numbers;;) {
     const Guards guards(key.inputs, nullptr, as_numbers);

@@ -1,5 +1,6 @@
-// What examples that run one by one have in common: Tensors of arguments that vmap does not map. One may be changed in place once, by what is the
-// same for all examples. So the first run changes it, and others get copies of what was there before, which must become the same.
+// Arguments not mapped by vmap when examples run one by one: an in-place change must be the same for all examples. The first run changes
+// the argument itself; later runs get copies of its old elements, which must become equal to it.
+//   SharedArguments shared;   shared.add(w);   f(x, shared(w));   shared.check(at);      // the last two for each example
 #pragma once
 #include <vector>
 
@@ -15,12 +16,12 @@ class SharedArguments {
     const NoGrad off;
     all_.push_back({t, t.clone(), t.version(), t.impl().trace_id});
   }
-  /// What stands for the next Tensor in this run: itself, if none were added.
+  /// The Tensor to pass for the next argument in this run: itself, or a copy if the first run changed it.
   Tensor operator()(const Tensor& t) {
     if (!t.defined() || all_.empty() || !all_[next_++].changed) return t;
     return copies_.emplace_back(all_[next_ - 1].before.clone());
   }
-  /// Behind each run. Throws Error if examples change something each in its own way, or what requires a gradient.
+  /// Call it after each run. Throws Error if examples change an argument in different ways, or change one that requires a gradient.
   void check(SourceLine at) {
     if (first_) look();
     std::size_t copy = 0;
@@ -36,7 +37,7 @@ class SharedArguments {
   struct One {
     Tensor given, before;
     std::uint32_t version;
-    std::int64_t recorded;  ///< its value in what is recorded; -1: it is there
+    std::int64_t recorded;  ///< its value in the recording; -1: it is concrete
     bool changed = false;
   };
   std::vector<One> all_;
@@ -46,7 +47,7 @@ class SharedArguments {
 
   void look() {
     for (One& s : all_) s.changed = s.recorded >= 0 && s.given.impl().trace_id >= 0 && s.given.impl().trace_id != s.recorded;
-    if (capture_mode && !all_.empty()) capture_mode->run_recorded();  // changes of what is there are written then
+    if (capture_mode && !all_.empty()) capture_mode->run_recorded();  // writes changes of concrete Tensors
     for (One& s : all_) s.changed = s.changed || (s.recorded < 0 && s.given.version() != s.version);
   }
 };

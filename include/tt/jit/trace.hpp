@@ -1,10 +1,10 @@
-// trace: a function of Tensors as a graph to read and edit. It is run once on Tensors that record; what
-// comes back runs the graph, also after passes have changed it.
+// trace: a function of Tensors as a graph to read and edit. The function is run once on fake tensors; the Traced that trace returns runs
+// the graph, also after passes have changed it.
 //   auto t = tt::trace(model, x, w);
 //   for (int relu : tt::find_all(t.graph, tt::op_def<tt::Relu>)) ...   t.graph = tt::replace(t.graph, relu, gelu);
 //   t.recompile();   Tensor y = t(x, w);   t.to_string();
-// Sizes are symbols where they can be, so the graph runs on other sizes too. Numbers among the examples,
-// and what the function captures, are fixed.
+// Sizes are symbols where they can be, so the graph runs on other sizes too. Numbers among the examples, and variables that the function
+// captures, are fixed.
 #pragma once
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
@@ -21,7 +21,7 @@ class Traced {
   explicit Traced(jit::Recording recording) : graph(recording.graph), recording_(static_cast<jit::Recording&&>(recording)) {
     recompile();
   }
-  /// Plans the graph as it is now; throws Error and keeps the old program if it is not legal.
+  /// Plans the graph as it is now; throws Error and keeps the old program if the graph is not legal.
   void recompile() {
     const Graph& before = recording_.graph;
     if (graph.failure) TT_THROW(Error(describe(graph.failure)));
@@ -32,7 +32,7 @@ class Traced {
                      << " outputs, and had " << before.inputs.size() << " and " << before.outputs.size() << "."));
     function_ = std::make_shared<const GraphFunction>(canonical(graph));
   }
-  /// Runs what was last compiled, on Tensors (and structs and lists of them) like the examples.
+  /// Runs the graph last compiled, on Tensors (and structs and lists of them) like the examples.
   template <class... A>
   R operator()(A&&... a) const {
     static_assert((!std::is_arithmetic_v<std::remove_cvref_t<A>> && ...), "tt::trace: numbers are fixed in the graph: pass the Tensors only");
@@ -54,7 +54,7 @@ class Traced {
   jit::Recording recording_;
   std::shared_ptr<const GraphFunction> function_;
 
-  /// What the symbols of the graph are in this call.
+  /// The values of the graph's symbols in this call.
   SymbolValues sizes_of(const jit::Arguments& a) const {
     const Graph& g = function_->graph();
     const int constants = static_cast<int>(recording_.constants.size());
@@ -70,14 +70,14 @@ class Traced {
   }
 };
 
-/// Runs `f` on stand-ins of the examples, whose elements do not matter, and gives its graph.
+/// Runs `f` on fake tensors like the examples, whose elements do not matter, and gives its graph.
 template <class F, class... A>
-  requires(!Value<F>)  // whose trace is the sum of a diagonal
+  requires(!Value<F>)  // the trace of a Value is the sum of its diagonal
 auto trace(const F& f, const A&... examples) {
   using R = std::decay_t<std::invoke_result_t<const F&, std::remove_cvref_t<A>&...>>;
   std::tuple<A...> own(examples...);
   const auto fresh = [](auto& x) {
-    jit::each_leaf(x, [](Tensor& t) { t = Tensor(t.dtype(), t.impl().shape); });  // dense, and no two the same
+    jit::each_leaf(x, [](Tensor& t) { t = Tensor(t.dtype(), t.impl().shape); });  // contiguous, and no two the same
   };
   return std::apply([&](auto&... a) {
     (fresh(a), ...);
@@ -86,7 +86,7 @@ auto trace(const F& f, const A&... examples) {
       const jit::Guards guards(argument, nullptr, as_numbers);
       try {
         jit::Recording r = jit::record(f, "trace", guards, {.who = "trace: a graph has no elements: "}, argument, a...);
-        for (int& donated : r.graph.donated) donated = -1;  // calls may pass anything
+        for (int& donated : r.graph.donated) donated = -1;  // no input memory is taken over: calls may pass anything
         return Traced<R>(static_cast<jit::Recording&&>(r));
       } catch (const SizesNeeded& e) {
         if (guards.sizes.is_constant()) throw;

@@ -1,5 +1,6 @@
-// How a Tracer records control flow: the body of a branch or a loop is recorded in the graph of the function, on nodes that stand for
-// its inputs; then those nodes are cut out of it as graphs of their own, and what they read of the rest becomes operands.
+// How a Tracer records control flow: the body of a branch or a loop is recorded in the graph of the function, on nodes that stand for its
+// inputs. Then its nodes are cut out as a graph of its own (RegionCutter), and outer values that they read become operands. Bodies of vmap
+// and jvp are recorded in the same way, then transformed.
 #pragma once
 #include "tt/graph/batch.hpp"
 #include "tt/graph/forward_mode.hpp"
@@ -13,7 +14,7 @@ inline void Tracer::check_scope(const Tensor& t, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
   if (impl.trace_id >= 0 ? regions_.is_left(static_cast<int>(impl.trace_id)) : regions_.is_over(impl.capture)) stop(t, "a read, outside of a branch or a loop, of what its body made:", at);
 }
-/// Did the body that is recorded make it? Not what it is given.
+/// Was `t` made by the body that is being recorded? Its inputs were not.
 inline bool Tracer::is_of_body(const Tensor& t) const {
   const int value = known_value(t);
   bool own = value >= regions_.current().first;
@@ -48,11 +49,11 @@ inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
   const std::vector<BodyRegions::Region> regions(all.end() - region_count(kind), all.end());
   Graph& g = builder_.graph;
   const auto refuse = [&](const char* why) { stop(*c.operand[0], why, c.at); };
-  // What bodies give must be the same for all of them, and what is carried stays as it is.
+  // All bodies must give results of equal number, dtypes and shapes, and carried values keep theirs.
   const int outputs = regions.back().outputs.size(), most = kind == Control::while_loop ? c.carried : outputs;
   if ((kind == Control::cond && regions[0].outputs.size() != outputs) || outputs < c.carried || outputs > most || outputs != c.results)
     refuse("a body that gives more Tensors or fewer, beside");
-  for (int k = c.carried + 1; k < c.carried + c.xs; ++k) {  // of one length
+  for (int k = c.carried + 1; k < c.carried + c.xs; ++k) {  // all of equal length
     const auto rows = [&](int j) { return Shape(g[id_of(*c.operand[j], c.at)].shape)[0]; };
     if (const Extent apart = rows(k) - rows(c.carried); apart != Extent(0)) builder_.guard_size(apart, 0, 0, c.at);
   }
@@ -76,7 +77,7 @@ inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
   const Vec<int> made = record_control(g, kind, {c.carried, c.xs, c.reverse}, bodies, operands);
   if (give_results(c.result, made, c.results, c.at) && kind == Control::while_loop) refuse("while_loop: gradients of so many steps as it takes, for");
 }
-/// The first of these nodes as Tensors; says whether one of them requires a gradient.
+/// Sets `to` to the first of these nodes as fake tensors; true: one of them requires a gradient.
 inline bool Tracer::give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at) {
   Graph& g = builder_.graph;
   const Vec<char> required = tt::detail::depends_on(g, sources_);
@@ -101,7 +102,7 @@ inline void Tracer::transform(const tt::detail::TransformCall& c) {
   Vec<int> operands, by;
   for (int k = 0; k < c.operands; ++k) operands.push_back(id_of(*c.operand[k], c.at));
   const int inputs = r.inputs.size();
-  for (int k = 1; k < inputs && c.kind == tt::detail::TransformCall::vmap; ++k)  // as many examples
+  for (int k = 1; k < inputs && c.kind == tt::detail::TransformCall::vmap; ++k)  // all have as many examples
     if (const Extent apart = Shape(g[operands[k]].shape)[0] - Shape(g[operands[0]].shape)[0]; apart != Extent(0)) builder_.guard_size(apart, 0, 0, c.at);
   for (int k = 0; k < inputs; ++k)
     if (c.kind == tt::detail::TransformCall::vmap || is_floating(g[r.inputs[k]].dtype)) by.push_back(k);

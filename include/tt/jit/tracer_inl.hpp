@@ -1,7 +1,7 @@
-// Definitions of capture.hpp: all that a function does becomes one graph, for all sizes. It is run once on stand-ins of its
-// arguments, which have dtype and shape but no elements. Each step is listed and recorded in the graph at once, so that sizes are
-// symbols where they can be, and errors are those of the op. What the function makes (factories) is there, so that it can be looked
-// at, and is a value of the list too.
+// Tracer: makes one graph of all that a function does, for all sizes. The function is run once on fake tensors in place of its arguments,
+// which have dtype and shape but no elements. Each step is listed and recorded in the graph at once, so that sizes are symbols where they
+// can be, and errors are those of the op. Tensors that the function makes (factories) are concrete, so that it can read them, and are
+// values of the list too (tracer_made_inl.hpp).
 //   Tracer t("f", guards, options, arguments, count);   Tensor y = f(t.next());   t.returned(y);   t.finish(result).graph
 #pragma once
 #include <exception>
@@ -17,7 +17,7 @@ namespace jit {
 class Tracer final : public Recorder {
  public:
   Tracer(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed);
-  // What a RecordingRun does.
+  // Called by RecordingRun.
   Tensor next() { return stand_in_[static_cast<std::size_t>(next_++)]; }
   void returned(Tensor& t) {
     if (t.defined() || !options_.shares) give(t, returned_);
@@ -93,58 +93,58 @@ class Tracer final : public Recorder {
   }
 
  private:
-  /// Of what the function makes: changed in place it is no value any more.
+  /// A concrete Tensor that the function made; once changed in place it is no value any more.
   struct Made {
     Tensor tensor;
     int value;  ///< -1: known elements, which become nodes when they are used
     std::uint32_t version;
   };
-  /// What is there, of sizes that are expressions.
+  /// A concrete Tensor whose sizes are expressions.
   struct Sized {
     Tensor tensor;
     Shape shape;
   };
-  /// What is given to the caller: perhaps an argument, or a view of one.
+  /// A Tensor given to the caller: perhaps an argument, or a view of one.
   struct Given {
     SharedResults::One as;
-    Tensor tensor, base;  ///< base: what it is a view of, or itself
+    Tensor tensor, base;  ///< base: of a view, else the same as `tensor`
     std::size_t value;       ///< of the base
-    bool is_given = false;  ///< it has its output, or is made of another
+    bool is_given = false;  ///< it has its output, or is made from another
   };
   static constexpr std::int64_t most_in_text = 16;
   GraphBuilder builder_;
   BodyRegions regions_;
-  Vec<int> sources_;  ///< nodes that require a gradient, and what hangs on them does
-  std::vector<std::int64_t> on_tape_;  ///< variables of gradients whose Tensors require one: so do these gradients
+  Vec<int> sources_;  ///< nodes that require a gradient; nodes that depend on them do, too
+  std::vector<std::int64_t> on_tape_;  ///< variables of gradients, made of Tensors that require a gradient: so do these gradients
   const char* name_;
   const TracerOptions options_;
   const Arguments& argument_;
-  const int passed_;  ///< arguments behind these are held
-  Device runs_on_{};  ///< where the arguments are
+  const int passed_;  ///< arguments from this one on are held
+  Device runs_on_{};  ///< device of the arguments
   int next_ = 0, returned_ = 0, left_ = 0, place_ = 0;
   std::vector<Tensor> stand_in_;
   SmallVec<int, 16> first_same_;  ///< of each argument
-  std::vector<int> input_;  ///< nodes of the stand-ins
+  std::vector<int> input_;  ///< nodes of the fake tensors
   std::vector<Made> made_;
   std::vector<Sized> sized_;
-  bool detaches_ = state().grad_enabled;  ///< what is computed while gradients are disabled is detached
+  bool detaches_ = state().grad_enabled;  ///< results made while gradients are disabled are detached
   std::vector<char> detaches_before_;
-  Text broken_;  ///< what the first graph break says, though the function may have caught it
+  Text broken_;  ///< message of the first graph break, as the function may have caught it
   SourceLine broken_at_{};
-  std::exception_ptr thrown_;  ///< at a Tensor from outside, though the function may have caught it
+  std::exception_ptr thrown_;  ///< error at a Tensor from outside, as the function may have caught it
   const std::uint64_t exceptions_before_ = detail::exceptions_made;
   Recording recording_;
   SharedResults results_;
-  std::vector<Given> given_;  ///< results, then what arguments become
-  std::vector<std::pair<int, int>> updates_;  ///< nodes, and whose memory they take over
-  std::vector<Tensor> assigned_;  ///< to each argument, which is written then
+  std::vector<Given> given_;  ///< results, then Tensors assigned to arguments
+  std::vector<std::pair<int, int>> updates_;  ///< nodes, and the argument whose memory each takes over, or -1
+  std::vector<Tensor> assigned_;  ///< the Tensor assigned to each argument, which is written then
 
   Tensor last_result_like(const Tensor&) override {
     Tensor r;
     record_last(&r);
     return r;
   }
-  /// The last step made a view; the list has both Tensors: how they lie, if they are given back.
+  /// Notes the view that the last step made; the list keeps both Tensors, for their strides if they are given back.
   void note_shared(const Call& c) {
     note_view(c.result[0], c[0]);
     list_->values.back().tensor = c.result[0];
@@ -157,10 +157,10 @@ class Tracer final : public Recorder {
     check_scope(t, at);
     return builder_.node(value_of(t, at));
   }
-  /// Throws a graph break where what a body made, which is over, is read: it may not have run, or have run many times.
+  /// Throws a graph break if `t` was made in a body that is closed: it may not have run, or have run many times.
   inline void check_scope(const Tensor& t, SourceLine at);
   inline bool is_of_body(const Tensor& t) const;
-  /// A value that no step makes, or another one than what that made.
+  /// Adds a value for node `id`: of no step, or a further one of step `step`.
   int add_node(int id, int step = -1) {
     const int value = list_->add({.step = step});
     builder_.set_node(value, id);
@@ -168,15 +168,15 @@ class Tracer final : public Recorder {
   }
   int add_constant(const Tensor& t) { return add_node(builder_.constant(t, shape_of(t))); }
   Tensor tensor_of(int value) const;
-  /// Records the last step of the list in the graph; its results are values then.
+  /// Records the last step of the list in the graph, and adds its results as values.
   void record_last();
-  /// The same; they are Tensors.
+  /// The same; sets `result` to fake tensors.
   void record_last(Tensor* result) {
     record_last();
     const Step& s = list_->steps.back();
     for (int k = 0; k < s.results; ++k) result[k] = tensor_of(s.result + k);
   }
-  /// The shape of what is there, as it is recorded.
+  /// The shape of a concrete Tensor, with symbols.
   Shape shape_of(const Tensor& t) const {
     for (const Sized& s : sized_)
       if (s.tensor.is_same(t)) return s.shape;
@@ -184,21 +184,21 @@ class Tracer final : public Recorder {
   }
 
   inline bool give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at);
-  // ---- what the function makes
-  /// Its value, if it is as it was; -1: none.
+  // ---- Tensors that the function makes
+  /// The value of a Tensor, if it is unchanged; -1: none.
   int known(const Tensor& t);
   int text_of(const Tensor& t);
   int held(const Tensor& t);
   bool run_at_once(Call& c);
-  void note(const Tensor& t, int value) {  // what nobody else holds cannot be named any more
+  void note(const Tensor& t, int value) {  // Tensors that nobody else holds are forgotten
     std::erase_if(made_, [](const Made& m) { return m.tensor.impl().uses.load(std::memory_order_relaxed) == 1; });
     made_.push_back({t, value, t.version()});
   }
   bool become_recorded(const Tensor& t, SourceLine at);
-  /// Its elements are looked at: the sizes that they hang on are numbers.
+  /// The function reads the elements of `t`: specialises the sizes that they depend on.
   void look_at_elements(const Tensor& t, SourceLine at);
 
-  // ---- what becomes of results and arguments
+  // ---- results, and changes of arguments
   Tensor steps_to(Tensor t, std::vector<ViewStep>& steps) const;
   void give(const Tensor& t, int result);
   void put(int number, int id, const Tensor& value);
@@ -219,7 +219,7 @@ inline Tracer::Tracer(const char* name, const Guards& guards, TracerOptions opti
   for (int k = 0; k < argument.count(); ++k) {
     const Signature::Input& in = inputs[static_cast<std::size_t>(k)];
     const int value = add_node(builder_.graph.input(in.dtype, in.shape, in.strides));
-    const int same = first_same_[k];  // what is passed twice is one Tensor
+    const int same = first_same_[k];  // an argument passed twice is one Tensor
     stand_in_.push_back(same == k ? tensor_of(value) : stand_in_[static_cast<std::size_t>(same)]);
     if (same == k) {
       detail::TensorImpl& impl = stand_in_.back().impl();
@@ -303,7 +303,7 @@ inline Extent Tracer::size_of(const Tensor& t, int axis) {
       value = m.value;
       is_known = true;
     }
-  if (value < 0 && !is_known) builder_.fix_all({});  // made of others, it is not known how
+  if (value < 0 && !is_known) builder_.fix_all({});  // made from others, in an unknown way
   const Shape s = value >= 0 ? builder_.graph[builder_.node(value)].shape : shape_of(t);
   return axis < 0 ? s.size() : s[axis];
 }
@@ -321,7 +321,7 @@ inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char
       if (other->impl().trace_id >= 0) stop(target, op, at);
       if (!made_here(*other)) {
         (void)value_of(*other, at);  // throws, if it is not held
-        stop(target, op, at);        // what is held has other elements at the next call
+        stop(target, op, at);        // a held Tensor may have other elements at the next call
       }
       return false;
     }
@@ -361,9 +361,9 @@ inline void Tracer::finish_update(Tensor& target, const Tensor& value, const cha
   TT_THROW(Error(Text("tt::") << options_.who << what << ". Return it, and look at it outside?" << at));
 }
 
-// ---- what becomes of results and arguments
+// ---- results, and changes of arguments
 
-/// What a Tensor is a view of, or itself, and the steps from there.
+/// The base of a view, or `t` itself, and the steps from the base to `t`.
 inline Tensor Tracer::steps_to(Tensor t, std::vector<ViewStep>& steps) const {
   for (std::size_t k = list_->views.size(); k-- > 0;)
     if (const View& v = list_->views[k]; list_->value(v.value).tensor.is_same(t)) {
@@ -382,17 +382,17 @@ inline void Tracer::give(const Tensor& t, int result) {
   const auto same = std::find_if(given_.begin(), given_.end(), [&](const Given& x) { return x.base.is_same(base); });  // a constant is another value each time
   given_.push_back({static_cast<SharedResults::One&&>(as), t, base, same != given_.end() ? same->value : static_cast<std::size_t>(value_of(base))});
 }
-/// An argument is changed, and becomes what a node is; `value`: what was assigned to it, if that was.
+/// Argument `number` is changed: it gets the elements of node `id`. `value`: the Tensor that was assigned to it, if any.
 inline void Tracer::put(int number, int id, const Tensor& value) {
   const bool assigned = value.defined();
   bool shared = false;
   for (int j = 0; j < argument_.count(); ++j)
     shared = shared || (j != number && argument_.share(j, number) &&
                         (assigned || number >= passed_ || j >= passed_ || first_same_[j] != first_same_[number]));
-  if (shared && !assigned && options_.breaks)  // what is read before the change and behind it is then known
+  if (shared && !assigned && options_.breaks)  // recorded at each call, it is known which reads come before the change
     throw GraphBreak{Text("a change of argument ") << number << ", which shares memory with another one"};
   if (shared) refuse_shared(name_, number);
-  const bool taped = argument_.on_tape();  // then what was saved must stay as it is
+  const bool taped = argument_.on_tape();  // memory saved by the tape must not change
   updates_.push_back({id, !taped && argument_.lies_alone(number) ? number : -1});
   recording_.updated.push_back(number);
   if (assigned) assigned_[static_cast<std::size_t>(number)] = value;
@@ -405,7 +405,7 @@ inline void Tracer::left(const Tensor& t, bool constant) {
   }
   const int number = left_++;
   const Tensor& before = stand_in_[static_cast<std::size_t>(number)];
-  const auto give_handle = [&] {  // what was there may have been changed in place before
+  const auto give_handle = [&] {  // the old Tensor may have been changed in place before
     if (const int own = id_of(before); first_same_[number] == number && own != input_[static_cast<std::size_t>(number)]) put(number, own, {});
     if (t.defined()) give(t, -1 - place);
     else results_.list.push_back({.result = -1 - place});
@@ -414,7 +414,7 @@ inline void Tracer::left(const Tensor& t, bool constant) {
   const int id = id_of(t);
   const bool assigned = !t.is_same(before);  // to the handle only
   if (id == input_[static_cast<std::size_t>(number)] || (assigned && constant)) return;
-  if (first_same_[number] != number && !assigned) return;  // updated there
+  if (first_same_[number] != number && !assigned) return;  // updated as the first one
   if (assigned && !(is_alike(before, t) && builder_.graph[id].shape == builder_.graph[input_[static_cast<std::size_t>(number)]].shape)) {
     if (!options_.shares) TT_THROW(Error(Text("tt::") << name_ << ": argument " << number << " becomes a Tensor of another shape or dtype: " << tt::name(before.dtype()) << ' '
                                          << before.shape() << " became " << tt::name(t.dtype()) << ' ' << t.shape() << ". Return it?"));
@@ -426,8 +426,9 @@ inline void Tracer::output(const Tensor& t) {
   if (options_.shares) add_output(builder_.graph, id_of(t), t, recording_.ordered);
   else builder_.graph.output(id_of(t));
 }
-/// Results are outputs; of those that share memory one is, or what they are views of, and the others are made of that. What an
-/// argument was is a copy, if the argument is assigned to: its elements are others then. What is assigned to one is that argument.
+/// Results are outputs; of results that share memory one is an output, or their base, and the others are made from it. The old value of an
+/// argument that is assigned to is an output (a copy), as the elements of the argument change. A Tensor assigned to an argument is that
+/// argument.
 inline void Tracer::output_results() {
   std::vector<int> given(list_->values.size()), output_of(list_->values.size(), -1);
   for (Given& x : given_) {
@@ -456,7 +457,7 @@ inline void Tracer::output_results() {
     results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
   }
 }
-/// What arguments become, where it is not made of something else.
+/// Outputs for Tensors assigned to arguments, where they are not made from another output or argument.
 inline void Tracer::output_assigned() {
   for (const Given& x : given_) {
     if (x.is_given) continue;
@@ -471,8 +472,8 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   output_results();
   for (const auto& [id, into] : updates_) g.output(id, into);
   output_assigned();
-  for (const int id : builder_.effects) g.output(id);  // behind all that is read of what the graph gives
-  recording_.guards = builder_.take_guards(options_.guards_sizes, detail::exceptions_made != exceptions_before_);  // one that the function caught may hang on any size
+  for (const int id : builder_.effects) g.output(id);  // after all outputs that callers read
+  recording_.guards = builder_.take_guards(options_.guards_sizes, detail::exceptions_made != exceptions_before_);  // a caught one may depend on any size
   if (thrown_) std::rethrow_exception(thrown_);  // which the function caught
   if (!broken_.empty()) throw GraphBreak{broken_, broken_at_};
   if (g.failure) TT_THROW(Error(describe(g.failure)));

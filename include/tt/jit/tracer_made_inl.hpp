@@ -1,5 +1,5 @@
-// What a captured function makes (factories, numbers, what it computes of those alone) is there, so that it can be looked at, and is a
-// value of the graph too.
+// Tensors created inside a captured function (factories, scalars, and results of ops on these alone): concrete, so that the function can
+// read them, and also values of the graph. Up to 16 elements become constants of the graph; more are a further input.
 #pragma once
 #include "tt/jit/tracer_inl.hpp"
 
@@ -21,7 +21,7 @@ inline void Tracer::made(const Tensor& t, const Operator* op, const Tensor* cons
 
 inline int Tracer::known(const Tensor& t) {
   for (Made& m : made_)
-    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad) {  // the tape has it
+    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad) {  // else it is the tape's
       const bool few = t.impl().numel <= most_in_text;
       if (m.value < 0 && !few && regions_.any_open()) return -1;
       return m.value >= 0 ? m.value : m.value = add_node(few ? text_of(t) : held(t));
@@ -29,7 +29,7 @@ inline int Tracer::known(const Tensor& t) {
   return -1;
 }
 
-/// A further input of the graph, which is given a copy of these elements at every call.
+/// A further input of the graph, which gets a copy of these elements at every call.
 inline int Tracer::held(const Tensor& t) {
   const detail::PauseCapture pause;
   recording_.constants.push_back(t.clone());
@@ -56,13 +56,13 @@ inline int Tracer::text_of(const Tensor& t) {
   return r;
 }
 
-/// An op on Tensors that are all there runs; where they are known, so is what it makes.
+/// Runs an op whose operands are all concrete; if they are known values, so are its results.
 inline bool Tracer::run_at_once(Call& c) {
   bool own = true, all_known = c.op->record != nullptr;
   for (int k = 0; k < c.arguments; ++k) {
     if (c[k].impl().trace_id >= 0) return false;
     own = own && made_here(c[k]);
-    all_known = all_known && !c[k].impl().requires_grad;  // the tape has it
+    all_known = all_known && !c[k].impl().requires_grad;  // else it is the tape's
   }
   if (!own && options_.holds) return false;
   Values in;
@@ -75,7 +75,7 @@ inline bool Tracer::run_at_once(Call& c) {
     all_known = value >= 0;
     in.push_back(value);
   }
-  Attributes numbers;  // what runs at once knows no symbols of this capture
+  Attributes numbers;  // an op that runs at once gets numbers, no symbols of this capture
   const Attributes* const given = c.attributes;
   if (!given->expression.empty()) {
     numbers = *given;
@@ -97,8 +97,8 @@ inline bool Tracer::run_at_once(Call& c) {
   return true;
 }
 
-/// What is known of elements that are there is what they are from now on: of a Tensor, of what it is a view of, and of all views of that. False: some of its
-/// memory belongs to a Tensor of which it is not known how it was made.
+/// Turns a concrete Tensor, its base and all views of that into recorded Tensors with their known values. False: some of the memory belongs
+/// to a Tensor that was made in an unknown way.
 inline bool Tracer::become_recorded(const Tensor& t, SourceLine at) {
   const int root = list_->root_of(value_of(t, at));
   std::vector<std::pair<Tensor, int>> all{{list_->value(root).tensor.defined() ? list_->value(root).tensor : t, root}};
@@ -122,7 +122,7 @@ inline void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
   int value = -1;
   for (const Made& m : made_)
     if (m.tensor.is_same(t)) {
-      if (m.value < 0) return;  // of the program's text
+      if (m.value < 0) return;  // made of literals and guarded numbers
       value = m.value;
     }
   if (value >= 0) builder_.fix_sizes_of(builder_.node(value), at);

@@ -1,6 +1,6 @@
-// Functions from functions: vmap, which makes one of examples one of batches, and jvp, which takes derivatives along directions. Each records
-// the function as a graph and rewrites that (graph/batch.hpp, graph/forward_mode.hpp); they compose with each other, with grad and
-// compile, in any order. Names and meanings are torch.func's.
+// Function transforms: vmap makes a function of batches from a function of one example, and jvp takes derivatives along directions. Each
+// records the function as a graph and rewrites the graph (graph/batch.hpp, graph/forward_mode.hpp); they compose with each other, with grad
+// and compile, in any order. Names and meanings are torch.func's.
 //   Tensor scores = tt::vmap([](const Tensor& x, const Tensor& w) { return tt::tanh(x * w).sum(); }, {.in_dims = {0, tt::none}})(xs, w);
 //   auto [y, dy] = tt::jvp(f, x, dx);
 #pragma once
@@ -33,7 +33,7 @@ struct VmapRun {
     std::tuple<A...> own(a...);
     const Leaves in = leaves_in(own);
     using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
-    std::unique_ptr<R> result;  // of the last example: what is no Tensor in it stays
+    std::unique_ptr<R> result;  // of the last example: members that are no Tensors are taken from it
     const auto body = [&](const std::vector<Tensor>& example) {
       in.assign(example);
       result.reset(new R(std::apply(f, std::as_const(own))));
@@ -48,9 +48,10 @@ struct VmapRun {
 };
 
 struct KeepsNothing {};
-/// A function that is captured and compiled where it is called on its own, and recorded where a capture runs. Of Arrays and symbols it is `Symbolic`. What is compiled is kept: once for
-/// all objects of a type that says everything, with an object and its copies where there are options. A function that holds variables of its callers', or has met a Tensor that is no argument,
-/// is captured at each call, as those may change; tt::compile(tt::frozen(f)) keeps such a one. Numbers outside of the function and its arguments are those of the first call.
+/// A transformed function: captured and compiled when called on its own, recorded inside another capture. Of Arrays and symbols it is
+/// `Symbolic`. The compiled function is kept: one for all objects if the type determines the function, one for an object and its copies if
+/// there are options. A function that captures variables, or has used a Tensor that is no argument, is captured at each call, as these may
+/// change; tt::compile(tt::frozen(f)) keeps such a function. Numbers outside of the function and its arguments are those of the first call.
 template <class Run, class Symbolic>
 class CompiledTransform {
  public:
@@ -96,7 +97,7 @@ class CompiledTransform {
   Compiled compiled() const { return Compiled(frozen(run_), {.name = name_}, at_); }
 };
 
-/// Throws Error when tangents are not like what they are tangents of.
+/// Throws Error unless tangents have the dtypes and shapes of their primals.
 template <class A>
 void check_tangents(const char* op, const A& primals, const A& tangents, SourceLine at) {
   const std::vector<const Tensor*> x = leaves_of(primals), along = leaves_of(tangents);
@@ -134,7 +135,7 @@ struct JvpRun {
   }
 
  private:
-  /// By duals; inside of other duals' level by the tape. A capture that has no regions ends its graph before.
+  /// By duals; inside another level of duals by the tape. A capture without regions ends its graph before.
   template <class R, class A>
   std::pair<R, R> at_once(const A& primals, const A& tangents) const {
     if (autograd::dual_level()) {
@@ -215,9 +216,10 @@ struct SymbolicVmap {
 };
 }  // namespace detail
 
-/// A function of batches from one of examples (torch.vmap): captured and compiled as by compile, over all sizes; anew at each call, if it captures variables. Draws of the
-/// default generator are steps of that, see `randomness`; a function that draws from another one runs example by example.
-/// Throws Error, at a call, when arguments have other numbers of examples. Of Arrays the axes are said in template arguments: tt::vmap<0, tt::none>(f)(xs, w).
+/// A function of batches from a function of one example (torch.vmap): captured and compiled as by compile, for all sizes; anew at each call
+/// if it captures variables. Draws of the default generator are recorded, see `randomness`; with another generator examples run one by one.
+/// Throws Error, at a call, when arguments differ in the number of examples. Of Arrays the axes are template arguments:
+/// tt::vmap<0, tt::none>(f)(xs, w).
 template <class F>
 auto vmap(F f, VmapOptions options = {}, SourceLine at = here()) {
   return detail::CompiledTransform<detail::VmapRun<F>, detail::SymbolicVmap<typename detail::on_symbols<F>::type>>({std::move(f), std::move(options), at}, "vmap", at);
@@ -231,7 +233,7 @@ template <class F, class... A>
 auto jvp(const F& f, const std::tuple<A...>& primals, const std::tuple<A...>& tangents, SourceLine at = here()) {
   return detail::JvpRun<F>{f, at}(primals, tangents);
 }
-/// Of a function of one argument.
+/// jvp of a function of one argument.
 template <class F, class A>
   requires detail::at_run_time<A>
 auto jvp(const F& f, const A& primal, const A& tangent, SourceLine at = here()) {
@@ -239,7 +241,7 @@ auto jvp(const F& f, const A& primal, const A& tangent, SourceLine at = here()) 
 }
 
 namespace detail {
-/// The second half of linearize: from tangents of the primals to that of the result.
+/// The function that linearize returns: from tangents of the primals to that of the result.
 template <class F, class... A>
 class Linearized {
  public:
@@ -271,9 +273,10 @@ auto linearize(const F& f, const A&... primals) {
   return std::pair(std::move(value), std::move(map));
 }
 
-/// module(arguments...) with other Tensors in place of its own, in the order of its members (torch.func.functional_call); `module` stays as it is. So a function of
-/// parameters is differentiated or mapped: tt::grad([&](const std::vector<Tensor>& p) { return loss(tt::functional_call(net, p, x)); }). Throws Error when there are
-/// more or fewer of them.
+/// module(arguments...) with other Tensors in place of its own, in the order of its members (torch.func.functional_call); `module` stays as
+/// it is. So a function of parameters is differentiated or mapped:
+/// tt::grad([&](const std::vector<Tensor>& p) { return loss(tt::functional_call(net, p, x)); }). Throws Error when the number of Tensors
+/// differs.
 template <class M, class... A>
 auto functional_call(const M& module, const std::vector<Tensor>& parameters, const A&... arguments) {
   const std::size_t own = detail::leaves_of(module).size();

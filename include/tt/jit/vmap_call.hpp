@@ -1,4 +1,5 @@
-// One call of a vmap: the function as a node of a graph where a capture runs that records control flow, and else example by example, or in chunks.
+// One call of a vmap: recorded in the graph as a function of batches inside a capture that records control flow, else run example by
+// example; in chunks with chunk_size.
 //   VmapCall call(body, options, at);   call.take(leaves_in(x));   std::vector<Tensor> results = call.run();
 #pragma once
 #include <algorithm>
@@ -13,14 +14,14 @@
 
 namespace tt {
 
-/// The axis of an argument that examples lie along, or none: it is the same for all.
+/// The axis of an argument along which examples lie, or none: the argument is the same for all examples.
 struct InDim {
   int dim = 0;
   bool mapped = true;
   constexpr InDim(int axis) : dim(axis) {}
   constexpr InDim(NoneType) : mapped(false) {}
 };
-/// Where examples lie in the results: an axis for all Tensors of the result, or one for each of them in turn.
+/// The axis of examples in the results: one for all Tensors of the result, or one for each in turn.
 struct OutDims {
   std::vector<int> dims;
   OutDims(int axis = 0) : dims{axis} {}
@@ -29,13 +30,13 @@ struct OutDims {
 struct VmapOptions {
   std::vector<InDim> in_dims{};         ///< of each argument, for all its Tensors; those that are not listed: 0
   OutDims out_dims = 0;
-  std::string_view randomness = "error";  ///< what draws random numbers is refused; "same", "different": for all examples, for each
+  std::string_view randomness = "error";  ///< "error": draws throw; "same", "different": random numbers for all examples, for each
   std::int64_t chunk_size = 0;          ///< so many examples at a time, in less memory; 0: all
 };
 
 namespace detail {
 
-/// With one axis at another place.
+/// `t` with axis `from` moved to `to`.
 inline Tensor moved_axis(const Tensor& t, int from, int to, const char* op, SourceLine at) {
   const int a = axis_of(t, from, op, at, t.dim()), b = axis_of(t, to, op, at, t.dim());
   if (a == b) return t;
@@ -47,13 +48,13 @@ inline Tensor moved_axis(const Tensor& t, int from, int to, const char* op, Sour
   return t.permute(all, at);
 }
 
-/// A function of lists of Tensors, given one example or all: those of the arguments, in order, and those of the result.
+/// A function from the Tensors of the arguments, in order, to those of the result, applied to all examples.
 class VmapCall {
  public:
   using Body = CallableRef<std::vector<Tensor>(const std::vector<Tensor>&)>;
   VmapCall(Body f, const VmapOptions& options, SourceLine at) : f_(f), options_(options), at_(at) {}
   VmapCall(const VmapCall&) = delete;
-  /// The Tensors of the next argument; what is no Tensor has none.
+  /// Takes the Tensors of the next argument, if it has any.
   TT_INLINE void take(const Leaves& argument);
   /// The results of all examples, along their out_dims.
   TT_INLINE std::vector<Tensor> run();
@@ -63,10 +64,10 @@ class VmapCall {
   const VmapOptions& options_;
   SourceLine at_;
   int arguments_ = 0;
-  std::vector<Tensor> given_;  ///< those that are mapped along axis 0
-  BitSet mapped_;              ///< places in `given_`
+  std::vector<Tensor> given_;  ///< arguments; mapped ones with their examples along axis 0
+  BitSet mapped_;              ///< indices in `given_`
 
-  /// Randomness while examples run.
+  /// Sets example_run, the randomness of examples, while they run.
   struct Draws {
     ExampleRun own;
     Draws(std::string_view word, SourceLine at) : own{kind_of(word, at), example_run} { example_run = &own; }
@@ -90,7 +91,7 @@ class VmapCall {
   TT_INLINE SharedArguments shared_arguments() const;
   TT_INLINE void check_results(const std::vector<Tensor>& results) const;
   int out_dim(std::size_t result) const { return options_.out_dims.dims[options_.out_dims.dims.size() == 1 ? 0 : result]; }
-  /// Results with axis 0 at their out_dims.
+  /// Results with axis 0 moved to their out_dims.
   TT_INLINE std::vector<Tensor> placed(std::vector<Tensor> results) const;
   TT_INLINE std::vector<Tensor> in_chunks();
   TT_INLINE std::vector<Tensor> recorded(Draws& draws);
@@ -129,7 +130,7 @@ TT_INLINE std::vector<Tensor> VmapCall::run() {
   Draws draws(options_.randomness, at_);
   return records_control() ? recorded(draws) : one_by_one(draws);
 }
-/// The arguments, with what comes of each Tensor in place of it: undefined ones stay.
+/// The arguments with each Tensor replaced by of_batch(t) if it is mapped, else by of_other(t); undefined ones stay.
 TT_INLINE std::vector<Tensor> VmapCall::examples(CallableRef<Tensor(const Tensor&)> of_batch, CallableRef<Tensor(const Tensor&)> of_other) const {
   std::vector<Tensor> all = given_;
   for (std::size_t k = 0; k < all.size(); ++k)
@@ -153,7 +154,7 @@ TT_INLINE std::vector<Tensor> VmapCall::placed(std::vector<Tensor> results) cons
   for (std::size_t k = 0; k < results.size(); ++k) results[k] = moved_axis(results[k], 0, out_dim(k), "vmap", at_);
   return results;
 }
-/// Parts of each result, put together by join(parts, number of the result).
+/// Joins the parts of each result by join(parts, index of the result).
 inline std::vector<Tensor> join_parts(const std::vector<std::vector<Tensor>>& parts, CallableRef<Tensor(const std::vector<Tensor>&, std::size_t)> join) {
   std::vector<Tensor> results;
   for (std::size_t k = 0; k < parts.size(); ++k) results.push_back(join(parts[k], k));
@@ -171,7 +172,7 @@ TT_INLINE std::vector<Tensor> VmapCall::in_chunks() {
   own.chunk_size = 0;
   std::vector<std::vector<Tensor>> parts;
   SharedArguments shared = shared_arguments();
-  std::unique_ptr<Draws> draws;  // of which every chunk has the same
+  std::unique_ptr<Draws> draws;  // every chunk draws the same
   if (options_.randomness == "same") draws = std::make_unique<Draws>(options_.randomness, at_);
   for (std::int64_t begin = 0; begin < n; begin += options_.chunk_size) {
     const std::int64_t end = begin + options_.chunk_size < n ? begin + options_.chunk_size : n;
@@ -185,7 +186,7 @@ TT_INLINE std::vector<Tensor> VmapCall::in_chunks() {
   }
   return join_parts(parts, [&](const std::vector<Tensor>& list, std::size_t k) { return cat(list, out_dim(k), at_); });
 }
-/// Once, or twice where it draws: then the seeds are drawn before, one for each draw, or one for each of each example.
+/// Records the body once; twice if it draws: seeds are drawn before it, one for each draw, or one for each draw and example.
 TT_INLINE std::vector<Tensor> VmapCall::recorded(Draws& draws) {
   const bool in_graph = !draws.own.outer && capture_mode->records_effects();
   std::size_t results = record_body({}, in_graph).size();

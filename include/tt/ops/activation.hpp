@@ -1,6 +1,6 @@
-// Activations and other small functions: bodies over the mathematical functions.
-// Parameters are operands. Where a body chooses between two formulas, the one not taken gets an
-// argument in its safe range, so that its derivative is not 0 * inf.
+// Activations and other small functions: bodies over the mathematical functions. Parameters are operands. Where a body
+// chooses between two formulas, the formula that is not chosen gets an argument in its safe range, so that its
+// derivative is not 0 * inf.
 #pragma once
 #include "tt/ops/math.hpp"
 
@@ -30,8 +30,8 @@ TT_ALWAYS_INLINE constexpr Called<LeakyRelu, A, S> leaky_relu(A&& a, S&& slope =
   return call<LeakyRelu>(at, static_cast<A&&>(a), static_cast<S&&>(slope));
 }
 
-/// -0 below -88.7 (f32), where e^-x overflows: so is PyTorch's, and the bound is for results above
-/// 2^-95. The rule avoids inf / inf there.
+/// -0 below -88.7 (f32), where e^-x overflows, as in PyTorch; the bound is for results above 2^-95. The rule avoids inf
+/// / inf there.
 struct Silu {
   static constexpr OpInfo info{.name = "silu", .domain = Domain::floating, .max_ulp = 3};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x / (1 + exp(-x)); }
@@ -90,7 +90,7 @@ struct Elu {
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
     return where(x <= 0, alpha * expm1(where(x <= 0, x, 0)), x);
   }
-  /// Its own derivative is 0 at 0, as PyTorch's.
+  /// The derivative of this derivative is 0 at 0, as PyTorch's.
   static constexpr auto derivative(auto x, auto alpha, auto, auto grad) {
     const auto low = where(x < 0, x, 0);
     return Gradients{where(x <= 0, grad * alpha * exp(low), grad), where(x <= 0, grad * expm1(low), 0)};
@@ -132,9 +132,9 @@ TT_ALWAYS_INLINE constexpr Called<Hardswish, A> hardswish(A&& a, SourceLine at =
 struct Sign {
   static constexpr OpInfo info{.name = "sign", .domain = Domain::number, .of_bool = OfBool::bools};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x > 0, 1, where(x < 0, -1, where(x > 0, x, 0))); }
-  static constexpr auto derivative(auto x, auto, auto) { return where(x > 0 && x < 0, x, 0); }  // 0 in the dtype of x, of NaN too
+  static constexpr auto derivative(auto x, auto, auto) { return where(x > 0 && x < 0, x, 0); }  // 0 in the dtype of x, for NaN too
 };
-/// -1, 0 or 1, elementwise, and 0 of NaN, as in PyTorch; of bool the value itself. The gradient is 0 everywhere.
+/// -1, 0 or 1, elementwise, and 0 for NaN, as in PyTorch; for bool the value itself. The gradient is 0 everywhere.
 template <Value A>
 TT_ALWAYS_INLINE constexpr Called<Sign, A> sign(A&& a, SourceLine at = here()) {
   return call<Sign>(at, static_cast<A&&>(a));
@@ -148,7 +148,7 @@ struct Clamp {
     return Gradients{where(low < x, inside, 0), where(x < low, kept, 0), where(maximum(low, x) > high, grad, 0)};
   }
 };
-/// The same with bounds that have elements: where x is one of them, both have half of the gradient. Comparisons with NaN are false, as in PyTorch's rule.
+/// Clamp with bounds that have elements: where x equals one of them, both get half of the gradient. Comparisons with NaN are false, as in PyTorch's rule.
 struct ClampBetween {
   static constexpr OpInfo info{.name = "_clamp", .domain = Domain::number, .arity = 3};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return Clamp::body(x, low, high); }
@@ -161,8 +161,8 @@ struct ClampBetween {
 };
 template <class L, class H>
 using ClampOf = std::conditional_t<Value<L> || Value<H>, ClampBetween, Clamp>;
-/// x held between low and high; high where they are crossed. NaN if one of the three is. The gradient is 1 where
-/// low < x < high; at a bound it is 0 where both bounds are numbers, as in PyTorch 2.15, and else a half.
+/// x held between low and high; high where low > high. NaN if one of the three is. The gradient is 1 where low < x <
+/// high; at a bound it is 0 where both bounds are scalars, as in PyTorch 2.15, and else a half.
 template <class A, class L, class H>
   requires Operands<A, L, H>
 TT_ALWAYS_INLINE constexpr Called<ClampOf<L, H>, A, L, H> clamp(A&& a, L&& low, H&& high, SourceLine at = here()) {
@@ -179,8 +179,8 @@ struct ClampMax {
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto high) { return minimum(high, x); }
   static constexpr auto derivative(auto x, auto high, auto, auto grad) { return Gradients{where(x < high, grad, 0), where(high < x, grad, 0)}; }
 };
-/// x, but no less than low (no more than high), which may be Tensors. NaN stays, also one of a Tensor of bounds. Where the two are equal, the gradient is 0
-/// beside a number, and half of it goes to each of two Tensors, as in PyTorch 2.15.
+/// x, but no less than low (no more than high), which may be Tensors. NaN stays, also that of a Tensor of bounds. Where the
+/// two are equal, the gradient is 0 beside a scalar, and half of it goes to each of two Tensors, as in PyTorch 2.15.
 template <class A, class L>
   requires Operands<A, L>
 TT_ALWAYS_INLINE constexpr auto clamp_min(const A& a, const L& low, SourceLine at = here()) {
@@ -211,7 +211,7 @@ struct Square {
   static constexpr OpInfo info{.name = "square", .domain = Domain::number, .max_ulp = 0.5f, .of_bool = OfBool::integers};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * x; }
 };
-/// x * x, elementwise; of bool i64, as in PyTorch.
+/// x * x, elementwise; i64 for bool, as in PyTorch.
 template <Value A>
 TT_ALWAYS_INLINE constexpr Called<Square, A> square(A&& a, SourceLine at = here()) {
   return call<Square>(at, static_cast<A&&>(a));
@@ -228,7 +228,7 @@ TT_ALWAYS_INLINE constexpr Called<Reciprocal, A> reciprocal(A&& a, SourceLine at
   return call<Reciprocal>(at, static_cast<A&&>(a));
 }
 
-/// The square root with a gradient of 0 at 0, where it is infinite; of what rounding left below 0, too: of norms and standard deviations.
+/// The square root with a gradient of 0 where x is 0 (it would be infinite) or, by rounding, below 0: for norms and standard deviations.
 struct SqrtFlatAtZero {
   static constexpr OpInfo info{.name = "_sqrt_flat_at_zero", .max_ulp = 0.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return sqrt(where(x <= 0, 0, x)); }

@@ -1,6 +1,6 @@
-// Carriers: what an op body can run on. `Carrier<R>` says how R does the primitives; R is a scalar
-// here (the reference, and a CUDA thread) and a pack of SIMD lanes in backends/cpu.
-// `Num<R>` is what bodies see: it keeps literals in R and turns `if (x > 0)` into a readable error.
+// Carriers: the types that an op body can run on. `Carrier<R>` implements the primitives for R: a scalar here (the
+// reference, and a CUDA thread), a pack of SIMD lanes in backends/cpu. Bodies see `Num<R>`: it converts literals to R
+// and turns `if (x > 0)` into a readable error.
 #pragma once
 #include <bit>
 #include <concepts>
@@ -38,8 +38,8 @@ TT_ALWAYS_INLINE constexpr T wrap_mul(T a, T b) {
   return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
 }
 
-/// A product or a quotient (by a constant g++ multiplies), rounded: g++ would make an fma of it and what it is added to,
-/// wherever this is inlined (clang is told by TT_KERNELS_BEGIN). Costs no instruction.
+/// A rounded product or quotient (g++ turns division by a constant into a product): without this g++ would contract it and
+/// a following addition to an fma, wherever it is inlined (for clang TT_KERNELS_BEGIN forbids that). Costs no instruction.
 template <class T>
 TT_ALWAYS_INLINE constexpr T rounded(T x) {
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
@@ -151,7 +151,7 @@ struct Carrier<T> {
     } else {
       if constexpr (K == Op::fma) return detail::wrap_add(detail::wrap_mul(a, b), c);
       else if constexpr (K == Op::abs) return a < T(0) ? detail::wrap_sub(T(0), a) : a;
-      else return a;  // rounding an integer
+      else return a;  // rounding leaves an integer as it is
     }
   }
   template <Op K>
@@ -180,7 +180,7 @@ struct Carrier<T> {
   static TT_ALWAYS_INLINE constexpr To bitcast(T a) { return std::bit_cast<To>(a); }
 };
 
-/// What is stored narrow is chosen from and converted, and computed with as another type.
+/// Narrow types are only selected and converted; computing is done in another type.
 template <NarrowElement T>
 struct Carrier<T> {
   using Scalar = T;

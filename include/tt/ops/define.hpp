@@ -3,24 +3,24 @@
 //     static constexpr OpInfo info{.name = "silu", .max_ulp = 4};
 //     static constexpr auto body(auto x) { return x / (1 + exp(-x)); }
 //   };
-// The same body runs on Num (scalars, SIMD) and on Sym (graphs). A front end is a struct with
-// `call<F>(where, args...)` and `primitive<K>(where, attribute, args...)`, named by the argument
-// types as `tt_front`; where several meet, the one with the highest `rank` is taken.
+// The same body runs on Num (scalars, SIMD) and on Sym (graphs). A front end is a struct with `call<F>(where, args...)`
+// and `primitive<K>(where, attribute, args...)`; argument types name theirs as `tt_front`. Of several, the one with the
+// highest `rank` is taken.
 #pragma once
 #include "tt/core/error.hpp"
 #include "tt/ops/carrier.hpp"
 
 namespace tt {
 
-/// What tt::none is, for what is left out of a call: PyTorch's None.
+/// The type of tt::none, for arguments that are left out: PyTorch's None.
 struct NoneType {};
 inline constexpr NoneType None{};
 
-/// What the operands of an op are: real ops turn integers into f32 first, number ops keep them,
-/// integer ops take them as i64 and refuse floats, floating ops refuse integers as the first one.
+/// How an op treats its operands: real ops turn integers into f32 first, number ops keep them, integer ops take them as
+/// i64 and refuse floats, floating ops refuse an integer as the first one.
 enum class Domain : std::uint8_t { real, number, integer, floating };
 
-/// What a number op makes of bool: the body sees bool, or i64 in its place; `bools`: and the result is bool again.
+/// How a number op treats bool: the body sees bool; or i64 (integers); or i64, and the result is bool again (bools).
 enum class OfBool : std::uint8_t { body, integers, bools };
 
 struct OpInfo {
@@ -32,14 +32,14 @@ struct OpInfo {
   bool opaque = false;    ///< stays one instruction in kernels; needs a `derivative` rule
   OfBool of_bool = OfBool::body;
   const char* schema = nullptr;     ///< of an elementwise op whose operands are not called input and other, or have defaults
-  bool effect = false;              ///< of an op with a kernel: what it does counts, not only what it gives. Its calls are not merged, left out or moved past each other
-  bool widens = true;               ///< an op over graphs is given narrow floats in their compute dtype, and its results are rounded once
-  bool rounds_as_input = false;     ///< and these are of its first operand's dtype, if that is a narrow float, whatever the others are
-  bool elementwise = false;         ///< an op over graphs that computes each element of its results from those of its operands, broadcast to one shape, in that place
-  const char* arguments = nullptr;  ///< of an op over graphs: what it is given, see functional/structured.hpp
+  bool effect = false;              ///< of an op with a kernel: calls have an effect beside their results, so they are not merged, removed or reordered
+  bool widens = true;               ///< of an op over graphs: narrow floats are passed in their compute dtype, and results are rounded once
+  bool rounds_as_input = false;     ///< and these have the dtype of the first operand, if that is a narrow float, whatever the others are
+  bool elementwise = false;         ///< an op over graphs: its result at an index needs only elements of its operands, broadcast to one shape, at that index
+  const char* arguments = nullptr;  ///< of an op over graphs: its arguments, see functional/structured.hpp
 };
 
-/// What the `derivative` of an op of several operands returns: a gradient for each, in their order.
+/// Result of the `derivative` of an op of several operands: a gradient for each, in their order.
 template <class G, int N>
 struct Gradients {
   G of[N];
@@ -49,7 +49,7 @@ struct Gradients {
 template <class G, class... More>
 Gradients(G, More...) -> Gradients<G, 1 + sizeof...(More)>;
 
-/// Can an op that is called as a whole be asked for in dtype T? Real and floating ops take floats, integer ops i64.
+/// Can an op that is called as a whole have dtype T? Real and floating ops take floats, integer ops i64.
 template <class F, class T>
 inline constexpr bool takes_dtype = F::info.domain == Domain::number    ? !std::is_same_v<T, bool>
                                     : F::info.domain == Domain::integer ? std::is_same_v<T, std::int64_t>
@@ -57,7 +57,7 @@ inline constexpr bool takes_dtype = F::info.domain == Domain::number    ? !std::
 
 template <class A>
 concept Value = requires { typename std::remove_cvref_t<A>::tt_front; };
-/// A number, or what is one beside Tensors: a Size.
+/// A number, or a Size, which is a number beside Tensors.
 template <class A>
 concept NumberOperand = std::is_arithmetic_v<std::remove_cvref_t<A>> || requires { typename std::remove_cvref_t<A>::tt_number; };
 template <class A>
@@ -142,8 +142,8 @@ using front_t = typename detail::front<NumFront, A...>::type;
 
 namespace detail {
 
-// The type of an op's result has a name: a deduced one is found by compiling the function, with all that it calls, wherever it is mentioned. For Tensors
-// it is Tensor, whatever the op.
+// The result types of calls are named: a deduced type is found by compiling the function, with all its callees,
+// wherever it is mentioned. For Tensors the type is Tensor, for every op.
 
 template <class Front>
 concept NamesValue = requires { typename Front::Value; };
@@ -157,7 +157,8 @@ struct PrimitiveOf {
   template <class Front, class... A>
   using result = decltype(Front::template primitive<K>(SourceLine{}, 0, std::declval<A>()...));
 };
-/// `any`: is one of A a value? Else, and where one is no operand, another overload is meant: clang 19 looks at the type of a result before constraints.
+/// `any`: is one of A a Value? Else, or where one of A is no Operand, there is no `type` and another overload is taken:
+/// clang 19 looks at the type of a result before constraints.
 template <bool any, class Front, class Call, class... A>
 struct CallResult {};
 template <class Front, class Call, class... A>
@@ -171,7 +172,7 @@ struct CallResult<true, Front, Call, A...> {
 };
 
 }  // namespace detail
-/// The type of the result of op F on these.
+/// The result type of op F on these arguments.
 template <class F, class... A>
 using Called = typename detail::CallResult<(Value<A> || ...), front_t<A...>, detail::CallOf<F>, A...>::type;
 template <Op K, class... A>
@@ -207,13 +208,13 @@ struct Elementwise {
   TT_ALWAYS_INLINE constexpr auto operator()(A&& a, B&& b, C&& c, SourceLine at = here()) const {
     return call<F>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
   }
-  /// Of more operands: nothing can stand behind them, so errors name no line here.
+  /// For more operands there is no last SourceLine parameter, so errors name no line.
   template <class First, class... Rest>
     requires(arity > 3 && 1 + sizeof...(Rest) == static_cast<unsigned>(arity) && Operands<First, Rest...>)
   TT_ALWAYS_INLINE constexpr auto operator()(First&& first, Rest&&... rest) const {
     return call<F>(SourceLine{}, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
   }
-  /// Says that the number of arguments is wrong.
+  /// Reports a wrong number of arguments.
   template <class First, class... Rest>
     requires(1 + sizeof...(Rest) != static_cast<unsigned>(arity) && Operands<First, Rest...>)
   constexpr auto operator()(const First& first, const Rest&...) const {

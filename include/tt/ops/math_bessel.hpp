@@ -1,5 +1,5 @@
-// Modified Bessel functions of orders 0 and 1: polynomials in x^2 / 4 up to 15 (f32: 8), which have no cancellation as all
-// coefficients of the series are positive, and above in 1 / x, times e^|x| / sqrt(|x|). Coefficients are minimax ones (Remez).
+// Modified Bessel functions of orders 0 and 1. Up to 15 (f32: 8) a polynomial in x^2 / 4, without cancellation as all
+// coefficients of the series are positive; above, one in 1 / x, times e^|x| / sqrt(|x|). Coefficients are minimax ones (Remez).
 #pragma once
 #include "tt/ops/math_hyperbolic.hpp"
 
@@ -49,7 +49,7 @@ TT_ALWAYS_INLINE constexpr auto bessel_above(auto u) {
                   -0x1.4f1c8c0571591p-5, -0x1.7efc0e09ce0cep-5, -0x1.32633e6df2811p-3, 0x1.9884533d43651p-2);
   }
 }
-/// I(|x|), or where `Scaled` e^-|x| I(|x|).
+/// I(|x|), or e^-|x| I(|x|) if `Scaled`.
 template <class T, int Order, bool Scaled>
 TT_ALWAYS_INLINE constexpr auto bessel(auto x) {
   const auto a = abs(x);
@@ -86,7 +86,7 @@ struct I0e {
   static constexpr auto derivative(auto x, auto y, auto grad);
 };
 namespace detail {
-/// y / x, which is 1/2 at 0; of this too there is a derivative.
+/// y / x, which is 1/2 at 0, also differentiable.
 TT_ALWAYS_INLINE constexpr auto slope_from_zero(auto y, auto x) {
   const auto near = abs(x) < 1e-30;
   return where(near, 0.5, y / where(near, 1, x));

@@ -1,4 +1,4 @@
-// Small functions of several operands: signs, choices, interpolation, products that are added, neighbours.
+// Small functions of several operands: signs, selections, interpolation, sums of products, adjacent floats.
 #pragma once
 #include "tt/ops/activation.hpp"
 #include "tt/ops/math_division.hpp"
@@ -15,7 +15,7 @@ struct Copysign {
     return Gradients{where(x == 0, 0, where(x == y, grad, -grad)), detail::zero_of(sign)};
   }
 };
-/// |a| with the sign of b, which may be that of a zero. The gradient at 0 is 0.
+/// |a| with the sign of b, also that of a zero. The gradient at 0 is 0.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Copysign, A, B> copysign(A&& a, B&& b, SourceLine at = here()) {
@@ -23,7 +23,7 @@ TT_ALWAYS_INLINE constexpr Called<Copysign, A, B> copysign(A&& a, B&& b, SourceL
 }
 
 namespace detail {
-/// The next number from a towards b; `step`: from the bits of one number to those of the next.
+/// The next float from a towards b; `step`: difference between the bits of neighbours.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto next_number(auto a, auto b, int step) {
   using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -41,7 +41,7 @@ struct NextNumber {
   }
   static constexpr auto derivative(auto a, auto b, auto, auto grad) { return Gradients{where(a == b, 0, grad), detail::zero_of(b)}; }
 };
-/// x, but for NaN and the infinities.
+/// x, with replacements for NaN and the infinities.
 struct ReplaceNonfinite {
   static constexpr OpInfo info{.name = "_replace_nonfinite", .arity = 4};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto nan, auto posinf, auto neginf) {
@@ -62,7 +62,7 @@ struct Fmax {
     return Gradients{where(a == b, half, first), where(a == b, half, grad - first)};
   }
 };
-/// Elementwise larger of a and b; of a number and NaN the number. The gradient is shared evenly where the two are equal.
+/// Elementwise larger of a and b; of a number and NaN the number. Equal operands share the gradient evenly.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Fmax, A, B> fmax(A&& a, B&& b, SourceLine at = here()) {
@@ -77,7 +77,7 @@ struct Fmin {
     return Gradients{where(a == b, half, first), where(a == b, half, grad - first)};
   }
 };
-/// Elementwise smaller of a and b; of a number and NaN the number. The gradient is shared evenly where the two are equal.
+/// Elementwise smaller of a and b; of a number and NaN the number. Equal operands share the gradient evenly.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Fmin, A, B> fmin(A&& a, B&& b, SourceLine at = here()) {
@@ -88,14 +88,14 @@ struct Heaviside {
   static constexpr OpInfo info{.name = "heaviside", .domain = Domain::number, .arity = 2, .of_bool = OfBool::bools, .schema = "Tensor input, Tensor values"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto values) { return where(x == 0, values, where(x > 0, 1, detail::zero_of(x))); }
 };
-/// 0 below 0 and of NaN, 1 above, and at 0 the values.
+/// 0 below 0 and for NaN, 1 above 0, and `values` at 0.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Heaviside, A, B> heaviside(A&& a, B&& values, SourceLine at = here()) {
   return call<Heaviside>(at, static_cast<A&&>(a), static_cast<B&&>(values));
 }
 
-/// From the nearer end, so that both are met exactly. The error is in units of the larger end.
+/// Computed from the nearer end, so that both ends are exact. The error is in units of the larger end.
 struct Lerp {
   static constexpr OpInfo info{.name = "lerp", .arity = 3, .max_ulp = 3.5f, .schema = "Tensor input, Tensor end, Scalar weight"};
   static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b, auto weight) {
@@ -136,7 +136,7 @@ TT_ALWAYS_INLINE constexpr Called<Addcdiv, A, B, C, V> addcdiv(A&& a, B&& b, C&&
   return call<Addcdiv>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<V&&>(value));
 }
 
-/// -0, which changes no number that it is added to, with the derivative of x: so a result gets a derivative that was computed without one.
+/// -0, which changes no number that it is added to, with the derivative of x: adding it gives a derivative to a result that was computed without one.
 struct Tangent {
   static constexpr OpInfo info{.name = "_tangent"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x > 0 && x < 0, x, -0.0); }

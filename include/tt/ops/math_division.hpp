@@ -1,7 +1,7 @@
 // fmod, remainder and floor_divide, exact for floats and integers.
 //   i32   one quotient in f64
-//   i64   two quotients in f64; what they leave is made by products that wrap around, and is right by one divisor
-//   f32   long division in f64: ten digits of the quotient, of 28 bits
+// i64   two quotients in f64; the remainder, from products that wrap around, is right but for at most one divisor
+// f32   long division in f64: ten digits of the quotient, of 28 bits each
 //   f64   mantissas as integers: m_x 2^d mod m_y, with the power by squaring (Knuth, The Art of Computer Programming, 4.6.3)
 // Integers divided by 0 give 0, as NumPy's.
 #pragma once
@@ -15,7 +15,7 @@ template <class R>
 struct Division {
   R quotient, rest;
 };
-/// floor(a / b), and what is left, with the sign of b. For b that is not 0.
+/// floor(a / b) and the remainder, with the sign of b. For b that is not 0.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto divide_integers(auto a, auto b) {
   const auto wide = cast<double>(b);
@@ -32,7 +32,7 @@ TT_ALWAYS_INLINE constexpr auto divide_integers(auto a, auto b) {
   }
 }
 
-/// a mod b in f64, for numbers a >= b > 0 that are f32.
+/// a mod b in f64, for a >= b > 0 that are f32 numbers.
 TT_ALWAYS_INLINE constexpr auto fmod_of_f32(auto a, auto b) {
   const auto digit = [](auto rest, auto step) TT_LAMBDA_INLINE { return rest - trunc(rest / step) * step; };
   return where_often(
@@ -44,13 +44,13 @@ TT_ALWAYS_INLINE constexpr auto fmod_of_f32(auto a, auto b) {
       });
 }
 
-/// a b mod m for integers |a|, |b| up to about m < 2^53, next to 0: of the product only the low bits are kept, as in the difference.
+/// a b mod m, near 0, for integers |a|, |b| up to about m < 2^53. Only the low bits of the product are kept, which suffices for the difference.
 TT_ALWAYS_INLINE constexpr auto multiply_modulo(auto a, auto b, auto m) {
   const auto wide = cast<double>(m);
   const auto rest = a * b - cast<std::int64_t>(cast<double>(a) * cast<double>(b) / wide) * m;
   return rest - cast<std::int64_t>(round(cast<double>(rest) / wide)) * m;
 }
-/// a mod b for finite a >= b > 0, and some number for others.
+/// a mod b for finite a >= b > 0; any number for others.
 TT_ALWAYS_INLINE constexpr auto fmod_of_f64(auto a, auto b) {
   constexpr std::int64_t fraction = 0xfffffffffffff, leading = 0x10000000000000;
   const auto a_bits = bitcast<std::int64_t>(a), b_bits = bitcast<std::int64_t>(b);
@@ -73,7 +73,7 @@ TT_ALWAYS_INLINE constexpr auto fmod_of_f64(auto a, auto b) {
   const auto scale = exponent - 1075, half = scale >> 1;
   return cast<double>(where(rest < 0, rest + m, rest)) * power_of_two<double>(half) * power_of_two<double>(scale - half);
 }
-/// The rest of the division towards 0, with the sign of x.
+/// The remainder of division towards 0, with the sign of x.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto fmod(auto x, auto y) {
   if constexpr (std::is_integral_v<T>) {
@@ -89,7 +89,7 @@ TT_ALWAYS_INLINE constexpr auto fmod(auto x, auto y) {
     return where(a < infinity<T> && b > 0, rest, std::numeric_limits<T>::quiet_NaN());
   }
 }
-/// Is the rest of a division of floats on the other side of 0 than y?
+/// Do the remainder of a division of floats and y have different signs?
 TT_ALWAYS_INLINE constexpr auto other_side(auto rest, auto y) { return (rest < 0 && y > 0) || (rest > 0 && y < 0); }
 /// 0 in the dtype of x.
 TT_ALWAYS_INLINE constexpr auto zero_of(auto x) { return where(x > 0 && x < 0, x, 0); }
@@ -119,7 +119,7 @@ TT_ALWAYS_INLINE constexpr Called<FloorDivide, A, B> floor_divide(A&& a, B&& b, 
   return call<FloorDivide>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
-/// trunc(x / y), with a gradient of 0 where that of the quotient is infinite, too.
+/// trunc(x / y), with a gradient of 0 also where the gradient of the quotient is infinite.
 struct TruncDivide {
   static constexpr OpInfo info{.name = "_trunc_divide", .arity = 2, .max_ulp = 1};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto y) { return trunc(x / y); }
@@ -134,7 +134,7 @@ struct Fmod {
   }
   static constexpr auto derivative(auto x, auto y, auto, auto grad) { return Gradients{grad, -grad * call<TruncDivide>(SourceLine(), x, y)}; }
 };
-/// What division towards 0 leaves, with the sign of a, elementwise and exact. Of integers 0 where b is 0.
+/// The remainder of division towards 0, with the sign of a, elementwise and exact. For integers 0 where b is 0.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Fmod, A, B> fmod(A&& a, B&& b, SourceLine at = here()) {
@@ -155,7 +155,7 @@ struct Remainder {
   }
   static constexpr auto derivative(auto x, auto y, auto, auto grad) { return Gradients{grad, -grad * floor_divide(x, y)}; }
 };
-/// What floor_divide leaves, with the sign of b, elementwise. Of integers 0 where b is 0.
+/// a - b floor_divide(a, b), with the sign of b, elementwise. For integers 0 where b is 0.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Remainder, A, B> remainder(A&& a, B&& b, SourceLine at = here()) {

@@ -1,6 +1,6 @@
-// erf: x + x P(x^2) near 0; beyond that 1 - exp(-Q(|x|)) with Q = -log(erfc), a polynomial fitted with erfc as weight, so that its error is small
-// against erf. f32 takes powers of two, and a polynomial for those that is right to what erfc counts beside 1. Coefficients are minimax ones, by Sollya's remez,
-// or by linear programs that round one after the other.
+// erf: x + x P(x^2) near 0; beyond that 1 - exp(-Q(|x|)) with Q = -log(erfc), a polynomial fitted with erfc as weight, so
+// that its error is small against erf. f32 computes 2^-q with a polynomial that is only as accurate as erfc contributes
+// beside 1. Coefficients are minimax ones, by Sollya's remez, or by linear programs that round one after the other.
 #pragma once
 #include "tt/ops/math_exp.hpp"
 
@@ -31,7 +31,7 @@ struct Erf {
       const auto t = detail::within<T>(a, 0, 4) - 0.9375f;
       const auto log2_of_erfc = detail::horner(t, 0x1.5eb102p-12f, -0x1.87daa2p-9f, 0x1.fa46p-7f, -0x1.0515cep-4f, -0x1.346a56p+0f, -0x1.d3f48p+1f,
                                                -0x1.37b4bp+1f);
-      constexpr float shift = 0x1.8p23f + 127;  // leaves a whole number in the low bits, and the bias of exponents
+      constexpr float shift = 0x1.8p23f + 127;  // moves the whole part into the low bits, and adds the exponent bias
       const auto shifted = log2_of_erfc + shift;
       const auto r = log2_of_erfc - (shifted - shift);
       const auto minus_power = detail::horner(r, -0x1.42a10cp-13f, -0x1.5f5488p-10f, -0x1.3b2c54p-7f, -0x1.c6aebp-5f, -0x1.ebfbdep-3f, -0x1.62e43p-1f, -1.0f);

@@ -11,7 +11,7 @@ namespace tt {
 
 namespace detail {
 
-/// where(often, quick(), full()), but executors of elements leave out full() where `often` holds for all they have.
+/// where(often, quick(), full()), but kernels leave out full() where `often` holds for all their elements.
 template <class M>
 TT_ALWAYS_INLINE constexpr auto where_often(M often, auto quick, auto full) {
   if constexpr (requires { typename M::Raw; })
@@ -42,7 +42,7 @@ TT_ALWAYS_INLINE constexpr auto copy_sign(auto x, auto sign) {
   return bitcast<T>(bitcast<I>(abs(x)) | (bitcast<I>(sign) & sign_bit));
 }
 
-/// x kept between two constants; NaN stays. One min and one max on SIMD.
+/// x between two constants; NaN stays. One min and one max on SIMD.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto within(auto x, T low, T high) {
   if constexpr (requires { x.value; }) {
@@ -53,7 +53,7 @@ TT_ALWAYS_INLINE constexpr auto within(auto x, T low, T high) {
     return where(y > high, high, y);
   }
 }
-/// y with its sign turned over where that of `sign` is negative.
+/// y, negated where `sign` is negative.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto flip_sign(auto y, auto sign) {
   using I = typename same_size_integer<T>::type;
@@ -61,23 +61,23 @@ TT_ALWAYS_INLINE constexpr auto flip_sign(auto y, auto sign) {
   return bitcast<T>(bitcast<I>(y) ^ (bitcast<I>(sign) & sign_bit));
 }
 
-/// An integer, as a floating and as an integer number.
+/// An integer, as a float and as an integer.
 template <class R, class I>
 struct NearestInteger {
   R value;
   I integer;
 };
-/// round(x scale). The result must stay below 2^22 in f32, 2^51 in f64.
+/// x scale, rounded to the nearest integer. The result must stay below 2^22 in f32, 2^51 in f64.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto nearest_integer(auto x, T scale = 1) {
-  constexpr T shift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);  // leaves it in the low bits
+  constexpr T shift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);  // moves the integer into the low bits
   const auto t = fma(x, scale, shift);
   if constexpr (sizeof(T) == 4)
     return NearestInteger{t - shift, bitcast<std::int32_t>(t) - 0x4b400000};
   else return NearestInteger{t - shift, bitcast<std::int64_t>(t) - 0x4338000000000000};
 }
 
-/// x = k ln2 + r, |r| <= ln2 / 2; r again in two parts.
+/// x = k ln2 + r, |r| <= ln2 / 2; r = high + low.
 template <class R, class I>
 struct ExpReduced {
   R r, high, low;
@@ -127,7 +127,7 @@ TT_ALWAYS_INLINE constexpr auto scale_exp(auto p, auto k) {
   return fma(p, s, s) * u;
 }
 
-/// e^x where that is neither infinite nor denormal: without Exp's clamp and its two steps of scaling.
+/// e^x where it is neither infinite nor denormal: without Exp's clamp and its two steps of scaling.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto exp_in_range(auto x) {
   const auto reduced = reduce_by_ln2<T>(x);
@@ -145,7 +145,7 @@ struct Exp {
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T above = sizeof(T) == 4 ? T(89) : T(710);
-    constexpr T below = sizeof(T) == 4 ? T(-176.06) : T(-1418.2);  // both steps scale by 0: a product that rounds to 0 takes a hundred times as long
+    constexpr T below = sizeof(T) == 4 ? T(-176.06) : T(-1418.2);  // both steps scale by 0: a product that rounds to 0 would take a hundred times as long
     const auto reduced =
         detail::reduce_by_ln2<T>(detail::within(x, below, above));
     const auto r = reduced.r;

@@ -29,7 +29,7 @@ inline constexpr int stirling_from = sizeof(T) == 4 ? 6 : 10;
 
 }  // namespace detail
 
-/// The error is in units of 1 where the result is smaller. Trigamma is the derivative of the body.
+/// The error is in units of 1 where the result is smaller than 1. Trigamma is the derivative of the body.
 struct Digamma {
   static constexpr OpInfo info{.name = "digamma", .max_ulp = 20, .max_ulp_f64 = 18};
 
@@ -39,14 +39,14 @@ struct Digamma {
     const auto negative = x < 0;
     const auto v = where(negative, 1 - x, x);
     const auto low = v < from;
-    // 1/v + 1/(v + 1) + ... as one quotient; 0 is a pole of its own, so that it is one of the derivative too.
+    // 1/v + 1/(v + 1) + ... as one quotient; 0 is a case of its own, so that it is a pole of the derivative too.
     const auto u = where(low && v != 0, v, 1);
     auto denominator = u, numerator = 1 + (u - u);
     for (int k = 1; k < from; ++k) {
       numerator = numerator * (u + k) + denominator;
       denominator = denominator * (u + k);
     }
-    // Beyond 2^60 nothing but the logarithm counts; the derivatives of the rest would be 0 times infinity there.
+    // Beyond 2^60 only the logarithm counts; the derivatives of the other terms would be 0 times infinity there.
     const auto w = where(low, v + from, v), bounded = minimum(w, T(0x1p60)), z = 1 / (bounded * bounded);
     const auto series = [z]() TT_LAMBDA_INLINE {
       if constexpr (sizeof(T) == 4) return detail::horner(z, 1.0f / 252, -1.0f / 120, 1.0f / 12);
@@ -55,7 +55,7 @@ struct Digamma {
     const auto y = log(w) - T(0.5) / bounded - z * series() - where(low, numerator / denominator, 0);
     const auto r = where(negative, x - round(x), T(0.25));
     const auto angle = where(r == 0, T(0.25), r) * T(3.14159265358979323846);
-    const auto reflected = y - T(3.14159265358979323846) * (cos(angle) / sin(angle));  // no tangent, whose derivatives overflow at half integers
+    const auto reflected = y - T(3.14159265358979323846) * (cos(angle) / sin(angle));  // not the tangent, whose derivatives overflow at half integers
     return where(negative, where(r == 0, r / r, reflected), where(x == 0, -1 / x, y));
   }
 };
@@ -74,7 +74,7 @@ struct Lgamma {
     constexpr int from = detail::stirling_from<T>;
     const auto a = abs(x);
     const auto high = a >= from, low = a < 1;
-    // a (a - 1) ... down to y between 2 and 3.
+    // a (a - 1) ... down to a factor y between 2 and 3.
     auto y = where(high, 1, a), product = where(low, a, 1);
     for (int k = 1; k < from - 2; ++k) {
       const auto next = a - k;

@@ -1,6 +1,6 @@
 // sinh, cosh and the inverse hyperbolic functions.
-//   sinh, cosh     e^|x| / 2 without overflow before the result's, and its reciprocal
-//   asinh, acosh   log1p of what x and the root have more than 1; log 2x where x^2 would overflow
+//   sinh, cosh     e^|x| / 2, which overflows no earlier than the result, and its reciprocal
+//   asinh, acosh   log1p of the amount by which x and the root exceed 1; log 2x where x^2 would overflow
 // Coefficients are minimax ones (Remez).
 #pragma once
 #include "tt/ops/math_log.hpp"
@@ -9,7 +9,7 @@ namespace tt {
 
 namespace detail {
 
-/// e^a 2^-n for a >= 0, finite where that is.
+/// e^a 2^-n for a >= 0, finite where the result is.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto exp_scaled_down(auto a, int n) {
   constexpr T above = sizeof(T) == 4 ? T(97) : T(718);
@@ -64,7 +64,7 @@ struct Asinh {
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    constexpr T bound = sizeof(T) == 4 ? T(0x1p40) : T(0x1p100);  // beyond it 1 + x is x, and the root as well
+    constexpr T bound = sizeof(T) == 4 ? T(0x1p40) : T(0x1p100);  // beyond it 1 + x rounds to x, and so does the root
     const auto a = abs(x);
     const auto far = a > bound;
     const auto b = where(far, 1, a), s = b * b;

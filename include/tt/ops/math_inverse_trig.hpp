@@ -14,12 +14,12 @@ inline constexpr T pi_high = sizeof(T) == 4 ? T(0x1.921fb6p+1) : T(0x1.921fb5444
 template <class T>
 inline constexpr T pi_low = sizeof(T) == 4 ? T(-0x1.777a5cp-24) : T(0x1.1a62633145c07p-53);
 
-/// `sum` + `part` of pi, which is 1, 1/2 or 1/4.
+/// `sum` + `part` times pi; `part` is 1, 1/2 or 1/4.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto plus_pi(auto sum, T part) {
   return (sum + part * pi_low<T>) + part * pi_high<T>;
 }
-/// t + t z p + `part` of pi, where t may be as large as that: what their sum loses (exact, Dekker 1971) is added with the small parts.
+/// t + t z p + `part` times pi, where t may be as large as that: the rounding error of their sum (exact, Dekker 1971) is added with the small parts.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto series_plus_pi(auto t, auto z, auto p, T part) {
   const auto sum = part * pi_high<T> + t, lost = (part * pi_high<T> - sum) + t;
@@ -104,7 +104,7 @@ TT_ALWAYS_INLINE constexpr Called<Atan, A> atan(A&& a, SourceLine at = here()) {
   return call<Atan>(at, static_cast<A&&>(a));
 }
 
-/// The smaller operand over the larger one, so that nothing overflows; zeros and infinities as in C99 F.9.1.4.
+/// Divides the smaller operand by the larger one, so that nothing overflows; zeros and infinities as in C99 F.9.1.4.
 struct Atan2 {
   static constexpr OpInfo info{.name = "atan2", .arity = 2, .max_ulp = 2.5f, .max_ulp_f64 = 2.5f};
 

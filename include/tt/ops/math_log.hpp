@@ -57,7 +57,7 @@ TT_ALWAYS_INLINE constexpr auto log_sum(auto f, auto e) {
   constexpr T low = sizeof(T) == 4 ? T(0x1.7f7d1cp-20) : T(0x1.a39ef35793c76p-33);
   return fma(e, high, f + fma(e, low, log_tail<T>(f)));
 }
-/// The values at 0, below 0, at inf and NaN put in place of y.
+/// y, but for the results at 0, below 0, at inf and NaN.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto log_edges(auto x, auto y) {
   const auto finite = where(x < infinity<T>, y, x);
@@ -93,7 +93,7 @@ struct Log2 {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto reduced = detail::reduce_log<T>(x);
     const auto f = reduced.f;
-    // (f + tail) log2(e) with f kept whole: log2(e) is 1 + 0.44.
+    // (f + tail) log2(e), where f is added without a product: log2(e) is 1 + 0.44.
     const auto tail =
         fma(detail::log_tail<T>(f), T(0x1.71547652b82fep+0), f * T(0x1.c551d94ae0bf8p-2));
     return detail::log_edges<T>(x, reduced.e + (f + tail));
@@ -108,7 +108,7 @@ TT_ALWAYS_INLINE constexpr Called<Log2, A> log2(A&& a, SourceLine at = here()) {
   return call<Log2>(at, static_cast<A&&>(a));
 }
 
-/// log(1 + x) without cancellation near 0: what 1 + x lost is added to f.
+/// log(1 + x) without cancellation near 0: the rounding error of 1 + x is added to f.
 struct Log1p {
   static constexpr OpInfo info{
       .name = "log1p", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
@@ -116,7 +116,7 @@ struct Log1p {
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto u = 1 + x;
-    const auto lost = x - (u - 1);  // but for large x exactly what the sum lost
+    const auto lost = x - (u - 1);  // except for large x exactly the rounding error of the sum
     const auto reduced = detail::reduce_log_normal<T>(u);
     const auto scale = power_of_minus<T>(reduced.e);
     const auto y = detail::log_sum<T>(fma(lost, scale, reduced.f), reduced.e);
@@ -125,7 +125,7 @@ struct Log1p {
   static constexpr auto derivative(auto x, auto, auto grad) { return grad / (1 + x); }
 
  private:
-  /// 2^-e; 0 for the two largest e, where nothing that was lost matters.
+  /// 2^-e; 0 for the two largest e, where the rounding error does not matter.
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto power_of_minus(auto e) {
     constexpr T top = sizeof(T) == 4 ? T(126) : T(1022);

@@ -1,4 +1,4 @@
-// log10, hypot, units of angles, and logarithms of sums, products and odds.
+// log10, hypot, conversion of angles, and logarithms of sums, products and odds.
 #pragma once
 #include "tt/ops/activation.hpp"
 
@@ -30,7 +30,7 @@ TT_ALWAYS_INLINE constexpr Called<Log10, A> log10(A&& a, SourceLine at = here())
   return call<Log10>(at, static_cast<A&&>(a));
 }
 
-/// The squares are taken of operands times a power of two, so that they neither overflow nor vanish.
+/// Operands are scaled by a power of two before they are squared, so that the squares neither overflow nor vanish.
 struct Hypot {
   static constexpr OpInfo info{.name = "hypot", .arity = 2, .max_ulp = 1.25f, .max_ulp_f64 = 1.25f};
 
@@ -47,7 +47,7 @@ struct Hypot {
   }
   static constexpr auto derivative(auto a, auto b, auto y, auto grad) { return Gradients{grad * (a / y), grad * (b / y)}; }
 };
-/// sqrt(a^2 + b^2), elementwise, without overflow on the way.
+/// sqrt(a^2 + b^2), elementwise, without overflow of intermediate results.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Hypot, A, B> hypot(A&& a, B&& b, SourceLine at = here()) {
@@ -84,7 +84,7 @@ TT_ALWAYS_INLINE constexpr Called<Frac, A> frac(A&& a, SourceLine at = here()) {
   return call<Frac>(at, static_cast<A&&>(a));
 }
 
-/// Around 1/2 by log1p, as the quotient is close to 1.
+/// Around 1/2 by log1p, as the quotient is close to 1 there.
 struct Logit {
   static constexpr OpInfo info{.name = "logit", .max_ulp = 3, .max_ulp_f64 = 3};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -133,7 +133,7 @@ TT_ALWAYS_INLINE constexpr Called<Sinc, A> sinc(A&& a, SourceLine at = here()) {
 /// The error is in units of the first operand, if that is larger: where the result is close to 0, the sum cancels.
 struct Logaddexp {
   static constexpr OpInfo info{.name = "logaddexp", .arity = 2, .max_ulp = 8, .max_ulp_f64 = 8};
-  /// Of equal infinities 0; of other numbers that are equal it changes as they do, for further derivatives.
+  /// 0 for equal infinities; for other equal numbers an expression that depends on both, for further derivatives.
   static TT_ALWAYS_INLINE constexpr auto difference(auto a, auto b) {
     const auto d = a - b;
     return where(d == d || a != b, d, 0);
@@ -144,14 +144,14 @@ struct Logaddexp {
     return Gradients{grad * sigmoid(d), grad * sigmoid(-d)};
   }
 };
-/// log(e^a + e^b), elementwise, without overflow on the way.
+/// log(e^a + e^b), elementwise, without overflow of intermediate results.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Logaddexp, A, B> logaddexp(A&& a, B&& b, SourceLine at = here()) {
   return call<Logaddexp>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
-/// The error is counted as logaddexp's.
+/// The error is counted as that of Logaddexp.
 struct Logaddexp2 {
   static constexpr OpInfo info{.name = "logaddexp2", .arity = 2, .max_ulp = 8, .max_ulp_f64 = 8};
   static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) {
@@ -162,7 +162,7 @@ struct Logaddexp2 {
     return Gradients{grad * sigmoid(d), grad * sigmoid(-d)};
   }
 };
-/// log2(2^a + 2^b), elementwise, without overflow on the way.
+/// log2(2^a + 2^b), elementwise, without overflow of intermediate results.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Logaddexp2, A, B> logaddexp2(A&& a, B&& b, SourceLine at = here()) {

@@ -1,6 +1,6 @@
-// pow(x, y) = 2^(y log2 |x|), with log2 to more digits than the result has: f32 goes through
-// double, f64 keeps log2 and the product in two parts, by the method of fdlibm. Products that must
-// be exact have factors of 26 bits, so that they are exact without hardware fma too.
+// pow(x, y) = 2^(y log2 |x|), with log2 to more digits than the result has: f32 is computed in double, f64 keeps log2
+// and the product in two parts, by the method of fdlibm. Products that must be exact have factors of 26 bits, so that
+// they are exact without hardware fma too.
 #pragma once
 #include "tt/ops/math_log.hpp"
 
@@ -13,7 +13,7 @@ TT_ALWAYS_INLINE constexpr auto upper_half(auto x) {
   return bitcast<double>(bitcast<std::int64_t>(x) & -0x8000000);
 }
 
-/// a^y in double for a > 0 that holds an f32; relative error below 2^-30.
+/// a^y in double, for a > 0 that is an f32 number; relative error below 2^-30.
 TT_ALWAYS_INLINE constexpr auto pow_in_double(auto a, auto y) {
   const auto reduced = reduce_log_normal<double>(a);
   const auto z = reduced.f / (reduced.f + 2), w = z * z;
@@ -77,7 +77,7 @@ TT_ALWAYS_INLINE constexpr auto odd_power(auto x, auto y) {
   return where(y == 1, x, cast<T>(wide * wide * wide));
 }
 
-/// The cases of C99 F.9.4.4 put in place of |x|^y.
+/// |x|^y, but for the cases of C99 F.9.4.4.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto pow_edges(auto x, auto y, auto power) {
   const auto a = abs(x), half = T(0.5) * y;
@@ -93,14 +93,14 @@ TT_ALWAYS_INLINE constexpr auto pow_edges(auto x, auto y, auto power) {
 
 }  // namespace detail
 
-/// a^b of integers by squaring, a product wraps around. b below 0 gives 0, but 1 for a = 1 and 1 or -1 for a = -1.
+/// a^b of integers by squaring; products wrap around. b below 0 gives 0, except 1 for a = 1, and 1 or -1 for a = -1.
 struct IntegerPow {
   static constexpr OpInfo info{.name = "integer_pow", .domain = Domain::integer, .arity = 2, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) {
-    // `bits` of b are looked at. What is squared is a choice: gcc 12 writes products of products out, 2^62 terms, to see how they go on
-    // along a loop.
+    // Uses the low `bits` bits of b. The squares go through a selection: gcc 12 expands products of products, to 2^62
+    // terms, when it analyses how they develop in a loop.
     const auto powers = [=](int bits) TT_LAMBDA_INLINE {
       auto square = a, power = where((b & 1) == 1, a, 1);
       for (int k = 1; k < bits; ++k) {
@@ -144,11 +144,11 @@ struct Pow {
     return detail::where_often(
         y == 2, [=]() TT_LAMBDA_INLINE { return x * x; }, [=]() TT_LAMBDA_INLINE { return detail::where_often(y == 1 || y == 3, odd, rarer); });
   }
-  /// PyTorch's: no NaN from 0 * inf where y is 0, or where x is 0 and y >= 0.
+  /// PyTorch's rule: no NaN from 0 * inf where y is 0, or where x is 0 and y >= 0.
   static constexpr auto derivative(auto a, auto b, auto y, auto grad);
 };
-/// a^b, elementwise. Of integers it is one, which wraps around; a number below 0 is no power of theirs: an error, and 0 where
-/// it is an element.
+/// a^b, elementwise. The power of integers is an integer, which wraps around; a negative exponent is an error as a
+/// scalar, and gives 0 as an element.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Pow, A, B> pow(A&& a, B&& b, SourceLine at = here()) {

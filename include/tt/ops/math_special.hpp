@@ -1,9 +1,9 @@
 // Functions of the normal distribution: erfc, erfcx, erfinv, ndtr, log_ndtr, ndtri.
-// erfcx(x) = e^(x^2) erfc(x) is a polynomial in (x - 3) / (x + 3), over 1 + 2x, for all x >= 0 (Shepherd and Laframboise, 1981); in f32 one in
-// (x - 1) / (x + 1) over 1 + x, for one division in place of two;
-// tails are e^(-x^2) times it, with x^2 in two parts, and so right down to where they vanish.
-// The inverses are polynomials in w = -log(1 - x^2) (Giles, 2010), and in 1 / sqrt(w) where that is large; in f64 those are improved
-// by one step of Halley's method on log(erfc). Coefficients are minimax ones (Remez).
+// erfcx(x) = e^(x^2) erfc(x) is a polynomial in (x - 3) / (x + 3), divided by 1 + 2x, for all x >= 0 (Shepherd and
+// Laframboise, 1981); in f32 one in (x - 1) / (x + 1), divided by 1 + x, for one division instead of two. Tails are
+// erfcx times e^(-x^2), with x^2 in two parts, and so right down to where they vanish. The inverses are polynomials in
+// w = -log(1 - x^2) (Giles, 2010), and in 1 / sqrt(w) where w is large; in f64 they are improved by one step of
+// Halley's method on log(erfc). Coefficients are minimax ones (Remez).
 #pragma once
 #include "tt/ops/math_erf.hpp"
 #include "tt/ops/math_log.hpp"
@@ -29,7 +29,7 @@ TT_ALWAYS_INLINE constexpr auto erfcx_above(auto x, T scale = 1) {
     return T(0.5) * p / (s + T(0.5));
   }
 }
-/// e^(x^2 scale), for x^2 in range and scale a power of two: what the square lost in rounding is made up for.
+/// e^(x^2 scale), for x^2 in range and scale a power of two; the rounding error of the square is corrected.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto exp_of_square(auto x, T scale) {
   using I = typename same_size_integer<T>::type;
@@ -39,7 +39,7 @@ TT_ALWAYS_INLINE constexpr auto exp_of_square(auto x, T scale) {
   const auto e = exp(square * scale);
   return e + e * (lost * scale);
 }
-/// |x| within a bound at which e^-x^2 is 0 (2 e^x^2 infinite).
+/// |x|, limited to a bound at which e^-x^2 is 0 (2 e^x^2 infinite).
 template <class T>
 TT_ALWAYS_INLINE constexpr auto size_below(auto x, T bound_f32, T bound_f64) {
   return within(abs(x), T(0), sizeof(T) == 4 ? bound_f32 : bound_f64);
@@ -67,7 +67,7 @@ struct Erfc {
     const auto tail = detail::exp_of_square<T>(a, T(-1)) * detail::erfcx_above<T>(a);
     const auto any = where(x < 0, 2 - tail, tail);
     if constexpr (sizeof(T) == 4) return any;
-    else return where(a < T(0.5), 1 - fma(detail::erf_near<T>(a * a), x, x), any);  // without it up to 6 ulp there
+    else return where(a < T(0.5), 1 - fma(detail::erf_near<T>(a * a), x, x), any);  // without this up to 6 ulp there
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad * (-1.1283791670955126 * exp(-(x * x))); }
 };
@@ -107,7 +107,7 @@ struct LogNdtr {
     const auto other = where(x > T(0.7), tail.probability, T(0.5) - T(0.5) * erf(x * T(0.70710678118654752440)));
     return where(x < -1, log(T(0.5) * tail.scaled) - T(0.5) * x * x, log1p(-where(x < -1, 0, other)));
   }
-  /// The density over the probability, which is hardly 1 from 5 on; erfcx overflows there.
+  /// The density divided by the probability, which is about 1 from 5 on; erfcx overflows there.
   static constexpr auto derivative(auto x, auto y, auto grad) {
     const auto low = where(x < 5, x, 0), high = where(x < 5, 5, x);
     return grad * where(x < 5, 0.79788456080286535588 / call<Erfcx>(here(), low * -0.70710678118654752440), 0.39894228040143267794 * exp(-0.5 * (high * high) - where(x < 5, 0, y)));
@@ -148,7 +148,8 @@ TT_ALWAYS_INLINE constexpr auto erfcinv_far(auto d, auto w) {
   }
 }
 
-/// erfinv(a) from d = 1 - a and w = -log(1 - a^2), for w above 6. Below 17, where f32 ends, a polynomial in sqrt(w) does, without a division (minimax, Remez).
+/// erfinv(a) from d = 1 - a and w = -log(1 - a^2), for w above 6. For w below 17, all that f32 needs, a polynomial in
+/// sqrt(w), without a division (minimax, Remez).
 template <class T>
 TT_ALWAYS_INLINE constexpr auto erfinv_far(auto a, auto d, auto w) {
   if constexpr (sizeof(T) == 4) {
@@ -207,12 +208,12 @@ template <Value A>
 TT_ALWAYS_INLINE constexpr Called<Ndtr, A> ndtr(A&& a, SourceLine at = here()) {
   return call<Ndtr>(at, static_cast<A&&>(a));
 }
-/// Its logarithm, without cancellation or underflow.
+/// The logarithm of ndtr, without cancellation or underflow.
 template <Value A>
 TT_ALWAYS_INLINE constexpr Called<LogNdtr, A> log_ndtr(A&& a, SourceLine at = here()) {
   return call<LogNdtr>(at, static_cast<A&&>(a));
 }
-/// Its inverse: -inf at 0, inf at 1, NaN outside of [0, 1].
+/// The inverse of ndtr: -inf at 0, inf at 1, NaN outside of [0, 1].
 template <Value A>
 TT_ALWAYS_INLINE constexpr Called<Ndtri, A> ndtri(A&& a, SourceLine at = here()) {
   return call<Ndtri>(at, static_cast<A&&>(a));

@@ -1,10 +1,10 @@
-// sin, cos, tan, right up to the largest finite argument and without branches.
-// x = n pi/2 + r in the manner of Payne and Hanek (1983): of the digits of 2 / pi only those are
-// multiplied with x that decide n mod 4 and r. Both run in double, also for f32:
+// sin, cos, tan, right up to the largest finite argument and without branches. x = n pi/2 + r in the manner of Payne
+// and Hanek (1983): only those digits of 2 / pi are multiplied with x that decide n mod 4 and r. Both run in double,
+// also for f32:
 //   f32  three chunks of 2 / pi, one set of four by the size of x; products are exact. sin and cos take half turns, n pi + r, and one polynomial for both
-//   f64  eight digits of base 2^25, shifted into place by six rounds of `where`; r has two parts
-// It costs about 65 operations in f32 and 290 in f64, of which 20 (tan 40) and 60 are left where all are below 2^20: there n times
-// parts of pi/2 is exact (Cody and Waite, 1980).
+//   f64  eight digits of base 2^25, shifted into position by six rounds of `where`; r has two parts
+// It costs about 65 operations in f32 and 290 in f64; 20 (tan 40) and 60 where all arguments are below 2^20: there n
+// times parts of pi/2 is exact (Cody and Waite, 1980).
 #pragma once
 #include <utility>
 
@@ -22,14 +22,14 @@ struct Pair {
     return {where(m, a.first, b.first), where(m, a.second, b.second)};
   }
 };
-/// a + b without loss: the rounded sum and what is missing (Knuth's two-sum).
+/// a + b without loss: the rounded sum and its rounding error (Knuth's two-sum).
 template <class R>
 TT_ALWAYS_INLINE constexpr Pair<R> exact_sum(R a, R b) {
   const R sum = a + b, b_part = sum - a;
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
-/// r in two parts and n, both double; only n mod 4 counts.
+/// n, and r in two parts, all double; only n mod 4 counts.
 template <class R>
 struct TrigReduced {
   R high, low, n;
@@ -39,8 +39,8 @@ struct TrigReduced {
   }
 };
 
-/// r and n (below 2^51) for x that holds an f32. The chunks of 2^-s (2^s 2/pi mod 4) have 29 bits,
-/// x has 24; where s > 0, x is a multiple of 2^s, and what was left out mod 4 makes whole turns.
+/// r and n (below 2^51) for x that is an f32 number. The chunks of 2^-s (2^s 2/pi mod 4) have 29 bits, x has 24; where
+/// s > 0, x is a multiple of 2^s, and the parts that mod 4 leaves out make whole turns.
 TT_ALWAYS_INLINE constexpr auto reduce_f32_by_half_pi(auto x) {
   const auto a = abs(x);
   const auto m0 = a < 0x1p51, m1 = a < 0x1p78, m2 = a < 0x1p105;
@@ -60,7 +60,7 @@ TT_ALWAYS_INLINE constexpr auto reduce_f32_by_half_pi(auto x) {
   return Pair{r, n0 + n1 + n2};
 }
 
-/// For 0 <= x < 2^20: n has 20 bits, the first part of pi/2 33; their product is exact, and so is x without it.
+/// For 0 <= x < 2^20: n has 20 bits, the first part of pi/2 has 33; their product is exact, and so is its difference from x.
 template <class R>
 TT_ALWAYS_INLINE constexpr auto reduce_small_f32_by_half_pi(R x) {
   const R n = round(x * 0x1.45f306dc9c883p-1);
@@ -115,8 +115,8 @@ TT_ALWAYS_INLINE constexpr auto digits_of_two_over_pi(R first) {
   return shift_words<1>(i0 >= 1, w1, std::make_index_sequence<8>());
 }
 
-/// For a >= 0. With a = d 2^e and d = d0 + d1 2^-25 (28 and 25 bits), the products with one digit
-/// add up exactly; those that are multiples of 4 are left out.
+/// For a >= 0. With a = d 2^e and d = d0 + d1 2^-25 (28 and 25 bits), the products with one digit add up exactly;
+/// products that are multiples of 4 are left out.
 template <class R>
 TT_ALWAYS_INLINE constexpr auto reduce_f64_by_half_pi(R a) {
   const auto bits = bitcast<std::int64_t>(a);
@@ -200,9 +200,9 @@ TT_ALWAYS_INLINE constexpr auto sin_cos(auto x) {
     const auto c = horner(z, -0x1.9070812d2c17cp-37, 0x1.1eeb53c6eb1bdp-29, -0x1.27e4f9ff3296dp-22,
                           0x1.a01a019f359cep-16, -0x1.6c16c16c168c1p-10, 0x1.5555555555555p-5);
     const auto sine = r + fma(r * z, s, fma(-half, reduced.low, reduced.low));
-    const auto one = 1 - half;  // cos: what this loses is added at the end
+    const auto one = 1 - half;  // cos: its rounding error is added at the end
     const auto cosine = one + (((1 - one) - half) + fma(z * z, c, -(r * reduced.low)));
-    const auto not_a_number = a - a;  // at inf
+    const auto not_a_number = a - a;  // NaN at inf
     return SinCos{sine + not_a_number, cosine + not_a_number,
                   bitcast<std::int64_t>(reduced.n + 0x1.8p52)};
   }
@@ -224,14 +224,14 @@ struct HalfTurns {
 template <bool IsCosine>
 TT_ALWAYS_INLINE constexpr auto sine_of_f32(auto x) {
   const auto a = cast<double>(abs(x));
-  constexpr double shift = IsCosine ? 0x1.8p52 + 1 : 0x1.8p52;  // leaves a whole number in the low bits
-  // n has 20 bits, one of them for the half in a cosine; the first part of pi 33.
+  constexpr double shift = IsCosine ? 0x1.8p52 + 1 : 0x1.8p52;  // moves the integer into the low bits
+  // n has 20 bits, of which a cosine needs one for its half; the first part of pi has 33.
   const auto small = [=]() TT_LAMBDA_INLINE {
     const auto shifted = IsCosine ? fma(a, 0x1.45f306dc9c883p-2, -0.5) + shift : fma(a, 0x1.45f306dc9c883p-2, shift);
     const auto n = shifted - shift, apart = IsCosine ? n + 0.5 : n;
     return HalfTurns{(a - apart * 0x1.921fb544p+1) - apart * 0x1.0b4611a626331p-33, bitcast<std::int64_t>(shifted)};
   };
-  const auto any = [=]() TT_LAMBDA_INLINE {  // quarter turns; where their number is odd, the quarter goes to r, from the side that leaves r within pi / 2
+  const auto any = [=]() TT_LAMBDA_INLINE {  // quarter turns; if their number is odd, one goes to r, with the sign that keeps r within pi / 2
     const auto quarters = reduce_f32_by_half_pi(a);
     const auto n = bitcast<std::int64_t>(quarters.second + shift);
     const auto r = quarters.first;
@@ -241,7 +241,7 @@ TT_ALWAYS_INLINE constexpr auto sine_of_f32(auto x) {
   };
   const auto turned = where_often(a < 0x1p20, small, any);
   const auto r = turned.rest, z = r * r;
-  // By remez, on +-pi / 2: 2^-35 of the sine.
+  // By Remez, on +-pi / 2; error 2^-35 of the sine.
   const auto y = fma(horner(z, -0x1.9a688804e5bd7p-26, 0x1.717080282f9cbp-19, -0x1.a017d9a067534p-13, 0x1.11110c4a017e7p-7, -0x1.5555554769691p-3) * z, r, r);
   return bitcast<double>(bitcast<std::int64_t>(y) ^ (turned.n << 63));
 }
@@ -313,7 +313,7 @@ TT_ALWAYS_INLINE constexpr Called<Tan, A> tan(A&& a, SourceLine at = here()) {
   return call<Tan>(at, static_cast<A&&>(a));
 }
 
-// Not by cos(x) and sin(x): the two name each other, and the types of those are deduced.
+// Not by cos(x) and sin(x): their deduced types would depend on each other.
 constexpr auto Sin::derivative(auto x, auto, auto grad) {
   return grad * decltype(x)::tt_front::template call<Cos>(here(), x);
 }

@@ -1,4 +1,4 @@
-// The rest of PyTorch's activations. Parameters are operands. Rules are PyTorch's at the kinks.
+// The other activations of PyTorch. Parameters are operands. Rules are PyTorch's at the kinks.
 #pragma once
 #include "tt/ops/activation.hpp"
 
@@ -63,13 +63,13 @@ struct Selu {
  private:
   static constexpr double alpha_scale = 1.6732632423543772848 * 1.0507009873554804934;
 };
-/// scale * x where positive, else scale * alpha * (e^x - 1): means and variances stay.
+/// scale * x where positive, else scale * alpha * (e^x - 1): keeps means and variances.
 template <Value A>
 TT_ALWAYS_INLINE constexpr Called<Selu, A> selu(A&& a, SourceLine at = here()) {
   return call<Selu>(at, static_cast<A&&>(a));
 }
 
-/// x itself where x / alpha is so small that e^(x / alpha) - 1 is no other number. The bound is for alpha above 0.
+/// x itself where x / alpha is so small that e^(x / alpha) - 1 rounds to it. The bound is for alpha above 0.
 struct Celu {
   static constexpr OpInfo info{.name = "celu", .domain = Domain::floating, .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
@@ -124,7 +124,7 @@ struct Softshrink {
     return Gradients{where(inside, 0, grad), where(x > bound, -grad, where(x < -bound, grad, 0))};
   }
 };
-/// x less lambd towards 0, and 0 between -lambd and lambd.
+/// x, moved by lambd towards 0; 0 between -lambd and lambd.
 template <Value A, Operand S = double>
 TT_ALWAYS_INLINE constexpr Called<Softshrink, A, S> softshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
   return call<Softshrink>(at, static_cast<A&&>(a), static_cast<S&&>(lambd));
@@ -137,7 +137,7 @@ struct Hardshrink {
     return Gradients{where(x >= -bound && x <= bound, 0, grad), where(x == x, 0, x)};
   }
 };
-/// x, and 0 between -lambd and lambd.
+/// x, but 0 between -lambd and lambd.
 template <Value A, Operand S = double>
 TT_ALWAYS_INLINE constexpr Called<Hardshrink, A, S> hardshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
   return call<Hardshrink>(at, static_cast<A&&>(a), static_cast<S&&>(lambd));
@@ -179,7 +179,7 @@ struct Huber {
     return Gradients{where(d < delta, difference, far) * grad, where(d < delta, 0, d - delta) * grad};
   }
 };
-/// The gradient of BinaryLoss by p. What it gives to p is PyTorch's, too: 0 where p and t are both 0 or both 1.
+/// The gradient of BinaryLoss with respect to p. Its own gradient with respect to p is PyTorch's, too: 0 where p and t are both 0 or both 1.
 struct BinaryLossGradient {
   static constexpr OpInfo info{.name = "_binary_cross_entropy_gradient", .arity = 3};
   static TT_ALWAYS_INLINE constexpr auto body(auto p, auto t, auto grad) { return grad * (p - t) / maximum((1 - p) * p, 1e-12); }
@@ -188,8 +188,8 @@ struct BinaryLossGradient {
     return Gradients{by * grad * ((p * p - 2 * p * t + t) / (low * low * (high * high))), -(by * grad) / room, by * (p - t) / room};
   }
 };
-/// -(t log(p) + (1 - t) log(1 - p)) with logarithms of at least -100. The gradients are PyTorch's: that of p divides by p (1 - p), but by no less than 1e-12; that of t is the
-/// difference of the logarithms themselves.
+/// -(t log(p) + (1 - t) log(1 - p)) with logarithms of at least -100. The gradients are PyTorch's: that of p divides by
+/// p (1 - p), but by no less than 1e-12; that of t is the difference of the logarithms themselves.
 struct BinaryLoss {
   static constexpr OpInfo info{.name = "_binary_cross_entropy", .arity = 2};
   static TT_ALWAYS_INLINE constexpr auto body(auto p, auto t) {

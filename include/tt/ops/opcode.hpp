@@ -1,6 +1,5 @@
-// The primitives: what a graph node can be, and what each is called.
-// About 40 elementwise ones form the algebra that op bodies are written in; everything else that
-// works element by element is a body over them (Op::call).
+// The primitives: the kinds of graph nodes, and their names. About 40 elementwise ones form the algebra that op bodies
+// are written in; every other elementwise op is a body over them (Op::call).
 #pragma once
 #include <cstdint>
 
@@ -45,7 +44,7 @@ constexpr bool is_bitwise(Op op) { return op >= Op::bit_and && op <= Op::shift_r
 constexpr bool is_shift(Op op) { return op >= Op::shift_left && op <= Op::shift_right_logical; }
 constexpr bool is_comparison(Op op) { return op >= Op::lt && op <= Op::ne; }
 constexpr bool is_logical(Op op) { return op >= Op::logical_and && op <= Op::logical_not; }
-/// Elementwise primitives that are called with operands alone: not casts, which name a dtype too.
+/// Elementwise primitives that take operands only: not casts, which take a dtype too.
 constexpr bool has_operator(Op op) {
   return (is_arithmetic(op) && op != Op::copy) || is_comparison(op) || is_logical(op) || op == Op::where;
 }

@@ -49,7 +49,7 @@ template <Value A>
 TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::trunc, A> trunc(A&& a, SourceLine at = here()) {
   return primitive<Op::trunc>(at, static_cast<A&&>(a));
 }
-// Of integers and bool.
+// For integers and bool.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::bit_and, A, B> bitwise_and(A&& a, B&& b, SourceLine at = here()) {
@@ -72,7 +72,7 @@ TT_ALWAYS_INLINE constexpr auto where(M&& condition, A&& a, B&& b,
                                       SourceLine at = here()) {
   return front_t<M, A, B>::template primitive<Op::where>(at, 0, static_cast<M&&>(condition), static_cast<A&&>(a), static_cast<B&&>(b));
 }
-/// Converts the elements. Floating to integer cuts the fraction; out of range gives the smallest.
+/// Converts the elements. Floating to integer truncates; out of range gives the smallest integer.
 template <Element To, Value A>
 TT_ALWAYS_INLINE constexpr auto cast(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template cast<To>(at, static_cast<A&&>(a));
@@ -88,7 +88,7 @@ TT_ALWAYS_INLINE constexpr auto shift_right_logical(A&& a, int n, SourceLine at 
 }
 
 namespace detail {
-/// What conversions of narrow types are written over (core/narrow.hpp), on the carriers of ops.
+/// The lanes that conversions of narrow types use (core/narrow.hpp), over the carriers of ops.
 struct OpLanes {
   static TT_ALWAYS_INLINE constexpr auto bits(auto x) { return bitcast<std::int32_t>(x); }
   static TT_ALWAYS_INLINE constexpr auto number(auto lanes) { return bitcast<float>(lanes); }

@@ -1,6 +1,6 @@
-// Random numbers without state: a counter in, 64 random bits out, the same on every path and for
-// every number of threads. Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011); of its four words the first two are used.
+// Random numbers without state: 64 random bits from a counter, the same on every path and for every number of threads.
+// Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011); of its four words the first
+// two are used.
 #pragma once
 #include "tt/ops/primitive.hpp"
 
@@ -18,8 +18,8 @@ TT_ALWAYS_INLINE constexpr N product_of_halves(N a, std::int64_t b) {
 
 }  // namespace detail
 
-/// 64 random bits, as an i64, for a counter and a key (integers of any dtype, taken as i64; the
-/// key's upper half counts): the first word, and the second below it.
+/// 64 random bits, as an i64, for a counter and a key (integers of any dtype, taken as i64; the upper half of the key
+/// counts): the first word in the upper half, the second in the lower.
 struct Philox {
   static constexpr OpInfo info{
       .name = "philox", .domain = Domain::integer, .arity = 2, .opaque = true};
@@ -27,7 +27,7 @@ struct Philox {
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto counter, auto key) {
     static_assert(std::is_same_v<T, std::int64_t>, "tt: philox takes i64. Cast it first?");
-    // Of each word the lower half counts: what is above is what happens to come there.
+    // Only the lower half of each word counts; the upper half is arbitrary.
     auto c0 = counter, c1 = shift_right_logical(counter, 32);
     auto c2 = counter & 0LL, c3 = c2;
     auto k0 = key, k1 = shift_right_logical(key, 32);

@@ -1,6 +1,7 @@
-// Sums along an axis of which one element is chosen, and all others are zeros, become loads of that element: a loss of labels reads one number a row in place of a row of them.
+// Sums along an axis of all zeros but one chosen element become a load of that element: a loss of labels reads one element of each row,
+// not the whole row.
 //   sum(where(iota == label, x, 0))   becomes   where(label in range, take(x, label), 0)
-// Only of an x that lies in memory: of a computed one, every element is computed anyhow.
+// Only if x is in memory: all elements of a computed x are computed anyhow.
 #pragma once
 #include "tt/graph/transform.hpp"
 
@@ -31,7 +32,7 @@ class ChosenElements {
  private:
   struct Choice {
     int axis = -1;          ///< -1: the node is no such sum
-    int of = 0, place = 0;  ///< what is chosen of, and where
+    int of = 0, place = 0;  ///< the nodes of the source and of the index
   };
   const Graph& g_;
   bool any_ = false;
@@ -49,7 +50,7 @@ class ChosenElements {
       const Node &i = g_[equal.operand[side]], &place = g_[equal.operand[1 - side]];
       if (i.op != Op::iota || i.dtype != DType::i64 || i.shape.rank != w.shape.rank || i.attribute != axis || i.shape[axis] != w.shape[axis]) continue;
       if (place.dtype != DType::i64 || place.shape.rank != w.shape.rank || place.shape[axis] != Extent(1)) continue;
-      bool fits = true;  // what is loaded has the shape of the sum
+      bool fits = true;  // the loaded elements have the shape of the sum
       for (int k = 0; k < w.shape.rank; ++k) fits = fits && (k == axis || place.shape[k] == w.shape[k]) && (k == axis || g_[of].shape[k] == w.shape[k] || g_[of].shape[k] == Extent(1));
       if (fits) return {axis, of, equal.operand[1 - side]};
     }
@@ -60,7 +61,7 @@ class ChosenElements {
     while (g_[i].op == Op::reshape) i = g_[i].operand[0];
     return g_[i].op == Op::input;
   }
-  /// Places outside read the first element or the last, which is not taken then. A sum of zeros and -0 is 0.
+  /// An index out of range loads the first or last element, which `where` replaces by 0. Zero is added as a sum of zeros and -0 is 0.
   constexpr int chosen(Graph& r, const Vec<int>& map, const Choice& c, DType d) const {
     const int place = map[c.place], first = r.constant_integer(DType::i64, 0), end = r.extent(DType::i64, g_[c.of].shape[c.axis]);
     const int last = r.elementwise(Op::sub, {end, r.constant_integer(DType::i64, 1)});

@@ -1,5 +1,5 @@
-// Fast numerics: between ops that are computed in f32, values are not rounded to 16-bit floats. What a product or a call reads, and what the function
-// returns, is rounded, as it lies in memory; then the others read that too, so that nothing lies there twice.
+// Fast numerics: between ops that are computed in f32, values are not rounded to 16-bit floats. Values that a product or a call reads, or that the
+// function returns, are rounded, since they are stored; their other readers then read the rounded value too, so that none is stored twice.
 //   before   %2 = cast(%1): bf16;   %3 = cast(%2): f32;   %4 = exp(%3)
 //   then     %4 = exp(%1)
 #pragma once
@@ -46,9 +46,9 @@ class RoundingDropper {
  private:
   const Graph& g_;
   const Vec<int> live_;
-  Vec<char> stored_;  ///< lies in memory, or a view that a product or a call reads, or the function returns, shows it
+  Vec<char> stored_;  ///< in memory, or shown by a view that a product or a call reads or the function returns
 
-  /// Is this a narrow float, widened to what it was rounded from?
+  /// Is this a narrow float, widened to the dtype it was rounded from?
   bool is_rounded(int i) const {
     if (g_[i].op != Op::cast) return false;
     const Node& narrow = g_[g_[i].operand[0]];

@@ -1,5 +1,5 @@
-// What an epilogue reads besides its product, as the scale and shift of a batch norm, must have been computed before the product: an order of
-// nodes in which it is.
+// Orders nodes so that the other operands of a product's epilogue, as the scale and shift of a batch norm, are computed before the product:
+// the epilogue runs in the product's kernel, and reads them from memory.
 //   g = canonical(g, computed_before(g));
 #pragma once
 #include "tt/graph/transform.hpp"
@@ -12,14 +12,14 @@ constexpr int axes_in_use(const Shape& s) {
   for (int k = 0; k < s.rank; ++k) n += s[k] != Extent(1);
   return n;
 }
-/// Is node i made of a product, or of so many nodes that nobody looks? `nodes`: those seen so far.
+/// Is node i made of a product, or of more than 32 nodes, and not searched further? `nodes`: nodes seen so far.
 constexpr bool needs_product(const Graph& r, int i, int& nodes) {
   if (r[i].op == Op::matmul || ++nodes > 32) return true;
   for (int o : r.operands(i))
     if (needs_product(r, o, nodes)) return true;
   return false;
 }
-/// An epilogue can read a computed vector only if that is in memory before the product runs. Pairs of a product and the view of such a vector;
+/// Pairs of a product and the view of a computed vector that its epilogue reads, which must be in memory before the product runs;
 /// vectors that are made of products themselves are left out.
 constexpr Vec<int> computed_before(const Graph& r) {
   Vec<int> pairs;

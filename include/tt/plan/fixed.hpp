@@ -12,12 +12,12 @@ namespace tt {
 struct PlanSizes {
   int kernels, instructions, accesses, terms, buffers, bindings;
   int outputs = 0;
-  int nodes = 0;  ///< recorded ones: with more a plan is not tried in this room
+  int nodes = 0;  ///< recorded nodes: a graph with more is not planned in this room
 };
 
 namespace detail {
 
-/// For every 600 nodes that a program may have.
+/// `count` for every 600 nodes that a program may have, at least `least`.
 constexpr int room_for(int count, int least) {
   const int n = static_cast<int>(std::int64_t{count} * TT_MAX_STATIC_NODES / 600);
   return n < least ? least : n;
@@ -30,7 +30,7 @@ inline constexpr PlanSizes rooms[] = {
      room_for(2048, 192), max_outputs, TT_MAX_STATIC_NODES}};
 inline constexpr int last_room = 2;
 
-/// Of models without an interface.
+/// The interface of models that declare none.
 struct NoInterface {
   static constexpr bool note(const Graph&) { return true; }
 };
@@ -67,7 +67,7 @@ constexpr void copy_plan(To& to, const From& from, const PlanSizes& n) {
   to.nodes = from.nodes;
 }
 
-/// Of models that say nothing: for a CPU.
+/// Models that do not declare `transposed` are planned for a CPU.
 template <class Model>
 inline constexpr Transposed transposed_of = Transposed::laid_out;
 template <class Model>
@@ -85,7 +85,7 @@ constexpr RoomyPlan<Model, Room> roomy_plan() {
   r.fits = r.interface.note(g) && g.size() <= room.nodes && (g.refused == 0 || Room == last_room);
   r.failure = g.failure;
   if (!r.fits && Room != last_room) return r;
-  if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // of a model that limits no room
+  if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // a model that does not heed room.nodes
     r.failure = Failure{.mistake = Mistake::too_many_nodes, .op = "fuse", .number = g.size()};
   if (r.failure) return r;
   const Plan p = make_plan(g, {.transposed = transposed_of<Model>});

@@ -1,12 +1,14 @@
-// Shapes compared, and which elementwise nodes run flattened: what normalize (normalize.hpp) asks about a graph.
+// Shape comparisons, and the analysis of which elementwise nodes may run in a flattened shape: used by normalize (normalize.hpp).
+// A loss flattens its argument before it reduces; the ops that feed the reduction then run flattened too, in one kernel with it.
+//   const FlatNodes flat(graph);   flat.group_of[node]   // -1: in its own shape
 #pragma once
 #include "tt/plan/plan.hpp"
 
 namespace tt {
 namespace detail {
 
-/// The extents of `s`, which is broadcast to `fine`, when axes of `fine` are made one or divided so that it is `other`. False:
-/// they cannot be, or `s` is repeated along some of what becomes one axis.
+/// `s` broadcasts to `fine`. `to`: its extents when axes of `fine` are merged or divided so that its shape is `other`. False:
+/// they cannot be, or `s` is repeated along some, but not all, of the axes that are merged into one.
 constexpr bool regrouped_extents(const Shape& s, const Shape& fine, const Shape& other, Shape& to) {
   if (fine.size() == Extent(0)) return false;
   Shape reversed;
@@ -58,7 +60,7 @@ constexpr Extent quotient(Extent b, Extent a) {
   return divide(b, a, q) ? q : Extent(0);
 }
 /// The axes of `to` as parts of those of `from`, which has as many elements, innermost first: piece(k, extent, j, times) says
-/// that axis k of `to` goes through `extent` elements of axis j, `times` of them apart. False: they are not made so.
+/// that axis k of `to` goes through `extent` elements of axis j, `times` elements apart. False: the axes do not regroup so.
 template <class F>
 constexpr bool regroup(const Shape& from, const Shape& to, const F& piece) {
   int j = from.rank;
@@ -85,8 +87,8 @@ constexpr bool is_expensive(const Node& n) {
   return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;
 }
 
-/// How many last axes of a shape are one in `flat`, which is equal to it else, extents of 1 aside;
-/// 0 if that is not so.
+/// How many last axes of `shape` are merged into the last axis of `flat`; 0 if the other axes differ
+/// (extents of 1 aside).
 constexpr int merged_axes(const Shape& shape, const Shape& flat) {
   int k = shape.rank;
   Extent merged = 1;
@@ -98,8 +100,8 @@ constexpr int merged_axes(const Shape& shape, const Shape& flat) {
   return same_but_ones(kept, rest) ? shape.rank - k : 0;
 }
 
-/// Which elementwise nodes run in the shape of a flattened reduction, because they feed it or stand
-/// beside it. One group for each shape that is flattened; a group's nodes have that shape.
+/// Which elementwise nodes run in the shape of a flattened reduction, because they feed it or have the
+/// same shape. One group for each shape that is flattened; a group's nodes have that shape.
 struct FlatNodes {
   struct Group {
     Shape shape, flat;
@@ -115,7 +117,7 @@ struct FlatNodes {
     for (const Node& n : g.nodes)
       if (const int source = flattened_by(n); source >= 0) add_group(source, g[n.operand[0]].shape);
   }
-  /// What a reduction flattens and reduces, or -1.
+  /// The node that a reduction flattens and reduces, or -1.
   constexpr int flattened_by(const Node& n) const {
     if (!is_reduction(n.op) || g[n.operand[0]].op != Op::reshape) return -1;
     const int source = g[n.operand[0]].operand[0];
@@ -123,8 +125,8 @@ struct FlatNodes {
   }
 
   constexpr bool may_run(int i) const { return is_elementwise(g[i].op) && g[i].op != Op::broadcast; }
-  /// A cheap value of a smaller shape, made of one input and of numbers: computed anew where it is
-  /// read, as in Schedule::source.
+  /// A cheap value of a smaller shape, made of one input and of scalars: its readers compute it again,
+  /// as in Schedule::source.
   constexpr bool is_rebuilt(int o) const { return may_run(o) && inputs_of(o) < 2; }
 
  private:
@@ -151,7 +153,7 @@ struct FlatNodes {
     for (int i = 0; i < g.size(); ++i)
       if (may_run(i) && g[i].shape == shape) group_of[i] = group;
     settle(group);
-    if (others_run_over(group)) {  // what stands beside is better off with those
+    if (others_run_over(group)) {  // nodes that do not feed the reduction are better off with those
       keep_what_feeds(group);
       settle(group);
     }
@@ -185,8 +187,8 @@ struct FlatNodes {
     if (n.shape == groups[group].shape) return n.op == Op::input;
     return can_be_repeated(n.shape, groups[group]);
   }
-  /// Every vector of columns takes a division by the length of a run: by a constant, or it would
-  /// cost more than a second kernel.
+  /// Reading a repeated operand divides by the length of a run for every vector of columns: by a constant,
+  /// or that would cost more than a second kernel.
   constexpr bool can_be_repeated(const Shape& s, const Group& group) const {
     const Extent run = group.shape.last();
     if (run.is_constant() && run.code >= shortest_run) return true;
@@ -194,7 +196,7 @@ struct FlatNodes {
       if (s.from_right(k) != Extent(1)) return false;
     return true;
   }
-  /// In the group, or a reader of memory.
+  /// Is node i in the group, or does it read memory?
   constexpr bool may_use(int i, int group) const {
     return group_of[i] == group || is_view(g[i].op) || g[i].op == Op::matmul;
   }

@@ -1,5 +1,6 @@
-// Values that are joined of others, before they are scheduled and after derivatives exist, whose order hangs on how the program
-// joined them: what was joined of what was joined is joined once, and a slice of it is a slice of the part it lies in.
+// Simplifies concatenations (chains of pad and slice_scatter): cat(cat(a, b), c) becomes cat(a, b, c), and a slice inside one part of a cat
+// becomes a slice of that part. Before scheduling, but after derivatives exist, as the order of their sums depends on the program's own cats.
+//   if (shows_parts(g)) g = join_parts(g);
 #pragma once
 #include "tt/graph/transform.hpp"
 
@@ -9,7 +10,7 @@ namespace detail {
 constexpr bool has_parts(Op op) { return op == Op::pad || op == Op::slice_scatter; }
 constexpr int part_of(const Node& n) { return n.operand[n.op == Op::pad ? 0 : 1]; }
 
-/// What `id` was joined of along an axis, in order; if it was not, itself.
+/// The parts that `id` concatenates along an axis, in order; `id` itself if it is no concatenation.
 constexpr Vec<int> parts_joined(const Graph& g, int id, int axis) {
   const Shape whole = g[id].shape;
   Vec<int> reversed;
@@ -24,7 +25,7 @@ constexpr Vec<int> parts_joined(const Graph& g, int id, int axis) {
     reversed.push_back(part_of(g[i]));
     end = p.along(axis);
     if (end != Extent(0) && g[i].op == Op::slice_scatter) continue;
-    if (end != Extent(0)) break;  // what a pad begins with is no part
+    if (end != Extent(0)) break;  // padding at the begin is no part
     Vec<int> parts;
     while (!reversed.empty()) {
       parts.push_back(reversed.back());
@@ -34,7 +35,7 @@ constexpr Vec<int> parts_joined(const Graph& g, int id, int axis) {
   }
   return {id};
 }
-/// A pad or slice_scatter, of each of the parts of what it takes.
+/// A pad or slice_scatter of a concatenation as a chain of one for each part; -1: its operand is no concatenation.
 constexpr int with_each_part(Graph& g, const Node& n, const PadAttribute& p, Ids o) {
   const int part = o[n.op == Op::pad ? 0 : 1];
   const Shape s = g[part].shape;
@@ -59,8 +60,8 @@ constexpr bool never_more(Extent a, Extent b) {
   if (a.is_constant() && b.is_constant()) return a.code <= b.code;
   return !std::is_constant_evaluated() && (b - a).least() >= 0;
 }
-/// Of each node of a graph with a part replaced: the way down to a node that it was made of, with all that is replaced in between, which
-/// lies within one interval of an axis. Down a chain of n parts the way to each node is some log n steps (after Myers, An applicative
+/// Skip pointers down chains of slice_scatter: `to` is a node further down, and all parts replaced between the two lie in the interval
+/// low to high of `axis`. Down a chain of n parts the way to each node is some log n steps (after Myers, An applicative
 /// random-access stack, 1983), not n.
 class PartSkips {
  public:
@@ -89,7 +90,7 @@ class PartSkips {
     all.to = second.to;
     return all;
   }
-  /// Intervals that meet, as one; false if it is not known whether they do.
+  /// Joins two intervals that meet; false if they are not known to meet.
   static constexpr bool widen(Skip& s, const Skip& by) {
     if (s.high == by.low) s.high = by.high;
     else if (by.high == s.low) s.low = by.low;
@@ -97,7 +98,7 @@ class PartSkips {
     return true;
   }
 };
-/// A slice of something, or of the part of it that it shows.
+/// A slice of `a`, or of the part of `a` that the slice lies in.
 constexpr int slice_of_parts(Graph& g, PartSkips& skips, int a, const Node& slice, const SliceAttribute& cut) {
   const auto [axis, first, step] = cut;
   Extent start = first;
@@ -128,15 +129,15 @@ constexpr int slice_of_parts(Graph& g, PartSkips& skips, int a, const Node& slic
   return g.slice(a, axis, start, length, step);
 }
 
-/// Is a node a slice without any element that `scatter` replaces, of the same values?
+/// Is a node a slice, of a value in the chain of `scatter`, without any element that `scatter` replaces?
 constexpr bool is_beside(const Graph& g, const Node& n, const Node& scatter) {
   if (n.op != Op::slice) return false;
   const auto [axis, start, step] = g.attributes<SliceAttribute>(n);
   const Extent replaced = g[part_of(scatter)].shape[axis], last = start + (n.shape[axis] - 1) * Extent(step), from = g.attributes<PadAttribute>(scatter).along(axis);
   return replaced != scatter.shape[axis] && (never_more((step > 0 ? last : start) + 1, from) || never_more(from + replaced, step > 0 ? start : last));
 }
-/// The values whose memory a slice_scatter takes over to replace a part of them, parts themselves. All other nodes that read one may run behind any slice_scatter of the
-/// chain, so they read beside each of its parts.
+/// The values, pads and slice_scatters, whose memory a slice_scatter takes over to replace a part. All other nodes that read such a value may run after
+/// any slice_scatter of the chain, so a value is one only if they show no element of its parts.
 constexpr Vec<char> parts_replaced(const Graph& g) {
   Vec<char> replaced(g.size(), 0);
   Vec<int> by;  // which slice_scatter; -1: none, -2: it may not
@@ -159,7 +160,7 @@ constexpr Vec<char> parts_replaced(const Graph& g) {
 
 }  // namespace detail
 
-/// Is there something for join_parts?
+/// Does join_parts change this graph?
 constexpr bool shows_parts(const Graph& g) {
   bool any = false;
   for (const Node& n : g.nodes) any = any || n.op == Op::pad || n.op == Op::slice_scatter;  // every step counts in constant evaluation

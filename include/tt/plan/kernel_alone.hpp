@@ -1,4 +1,4 @@
-// One kernel of a plan as a plan of its own, whose sizes are symbols in the order in which they are met. So kernels that are the same but for how sizes are
+// One kernel of a plan as a plan of its own, whose sizes are symbols, numbered as they are met. So kernels that differ only in how sizes are
 // computed (softmax of [n, c], of [a, b, c], of rows that are known to have 40 elements) have one text, which is compiled once for all of them.
 //   KernelAlone k(plan, 0);   emit_c(k.plan, "softmax");   k.sizes[1].value(symbols)   // of symbol 1
 #pragma once
@@ -8,9 +8,9 @@ namespace tt {
 
 class KernelAlone {
  public:
-  static constexpr const char* name = "k";  ///< in the text by which it is known
+  static constexpr const char* name = "k";  ///< of the function in the text whose hash identifies the kernel
   Plan plan;                                ///< of one kernel, without buffers
-  Vec<Extent> sizes;                        ///< what its symbols stand for
+  Vec<Extent> sizes;                        ///< the sizes that its symbols stand for
 
   KernelAlone(const Plan& whole, int number) : whole_(&whole) {
     Kernel k = whole.kernels[number];
@@ -21,7 +21,7 @@ class KernelAlone {
       while (loads_.size() <= buffer) loads_.push_back(0);
       ++loads_[buffer];
     }
-    // Its own extents first, numbers too, each for itself: so a kernel over a square has no text of its own. What equals one of them is that symbol.
+    // The kernel's own extents are symbols first, constants too, each a different one: so a square needs no text of its own. Equal sizes share these symbols.
     for (Extent* e : {&k.cols, &k.inner, &k.rows})
       if (!e->is_constant() || e->code > 1) *e = add(*e);
     for (Extent* e : {&k.batch, &k.a_row, &k.a_inner, &k.b_inner, &k.b_column}) substitute(*e);
@@ -43,7 +43,7 @@ class KernelAlone {
     sizes.push_back(e);
     return Extent::symbol(sizes.size() - 1);
   }
-  /// `numbers`: those above 1 too, which are no size of the kernel.
+  /// `numbers`: constants above 1 become symbols too, though they are no size of the kernel.
   void substitute(Extent& e, bool numbers = false) {
     for (int s = 0; s < sizes.size(); ++s)
       if (sizes[s] == e) {
@@ -52,8 +52,8 @@ class KernelAlone {
       }
     if (!e.is_constant() || (numbers && e.code > 1)) e = add(e);
   }
-  /// Writes the offset as rows * stride + elements, if the memory is loaded at many places, as windows are. RowJam knows by that which places of a row are
-  /// those of the next one; symbols for whole offsets would hide it, and be equal to sizes by chance.
+  /// Writes the offset as rows * stride + elements, if the operand is loaded at many offsets, as windows are. RowJam sees in this form which offsets of a
+  /// row are offsets of the next row too; symbols for whole offsets would hide that, and be equal to sizes by chance.
   bool is_place_in_window(Access& a) {
     constexpr int fewest_places = 9, most_rows = 16, most_elements = 64;  // windows of 3 x 3 at least, of 16 x 64 at most
     const auto close = [](Extent e) { return e.is_constant() && e.code >= 0 && e.code < most_elements; };
@@ -93,7 +93,7 @@ class KernelAlone {
     }
     a = n;
   }
-  /// A constant that is one of the kernel's sizes, what means are divided by, is that size.
+  /// The size that a floating constant is equal to, as the divisor of a mean is, or -1: the constant becomes that size.
   int size_of_constant(const Instruction& x) const {
     if (x.op != Op::constant || !is_floating(x.dtype) || is_narrow(x.dtype)) return -1;
     for (int s = 0; s < sizes.size(); ++s)
@@ -115,7 +115,7 @@ class KernelAlone {
   }
 };
 
-/// Is there anything to compile? A transposition is a function of the library, a product too, but for what follows it.
+/// Is there anything to compile? Not of transpositions and products: these are functions of the library (without text for a product's epilogue).
 inline bool has_text_of_its_own(const Plan& plan, const Kernel& k) {
   return k.kind != KernelKind::matmul && !is_transposition(k, plan.instructions.begin(), accesses_of(plan));
 }

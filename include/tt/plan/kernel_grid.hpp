@@ -1,4 +1,5 @@
-// The third part of lowering: the grid of a kernel becomes rows and columns, kernels of equal code share it, and products find their operands.
+// The third part of lowering: the grid of a kernel is collapsed to rows and columns, equal kernels share their code, and products get
+// accesses to their operands.
 #pragma once
 #include "tt/plan/kernel_values.hpp"
 
@@ -47,7 +48,7 @@ struct KernelGrid : KernelValues {
       if (is_reduction(x.op)) return true;
     return false;
   }
-  /// Rows that are padded alike in every operand are run through with their padding.
+  /// If the rows of every operand are padded alike, the kernel computes the padding too.
   constexpr void pad_columns() {
     const int c = grid.rank - 1;
     if (c == 0 || !grid.extent[c].is_constant()) return;
@@ -64,7 +65,7 @@ struct KernelGrid : KernelValues {
     }
     grid.extent[c] = row;
   }
-  /// Written in place: another thread may be writing the next row.
+  /// Is a buffer an input that is written in place? Then another thread may be writing the next row.
   constexpr bool is_updated(const Buffer& b) const {
     for (int into : g.donated)
       if (into >= 0 && into == b.external) return true;
@@ -95,7 +96,7 @@ struct KernelGrid : KernelValues {
       divisor = divisor * grid.extent[k];
     }
     if (x.columns.count() == 0) {
-      const bool behind = buffer && buffer->padded;  // whole vectors fit behind the end
+      const bool behind = buffer && buffer->padded;  // whole vectors fit after the end
       a.overread = behind && !is_updated(*buffer);
       if (behind && a.term_count == 0 && a.offset == Extent(0) && buffer->size == kernel.cols) a.guarded = false;
       return a;
@@ -166,8 +167,8 @@ struct KernelGrid : KernelValues {
     plan.bindings.push_back(buffer);
     return kernel.bindings++;
   }
-  /// If an earlier kernel has the same instructions and accesses, this one calls its function. Those that have code of their own lie
-  /// in a hash table: the newest of each bucket, plus one, and of each kernel the one before it there.
+  /// If an earlier kernel has the same instructions and accesses, this one calls its function. Kernels that have code of their own are
+  /// in a hash table: code_heads is the newest of each bucket, plus one, code_chain the kernel before each in its bucket.
   constexpr void share_code(int first_access, int first_term) {
     int& newest = code_heads[static_cast<int>(code_hash(first_access) & static_cast<unsigned>(code_heads.size() - 1))];
     code_chain.push_back(newest - 1);
@@ -254,14 +255,14 @@ struct KernelGrid : KernelValues {
     operand(n.operand[0], matmul_a, kernel.a_row, kernel.a_inner);
     operand(n.operand[1], matmul_b, kernel.b_inner, kernel.b_column);
     kernel.inner = g[n.operand[0]].shape.last();
-    const MemoryView right = view_of(n.operand[1]);  // nvcc 13 destroys what is declared in an if before its branches
+    const MemoryView right = view_of(n.operand[1]);  // nvcc 13 destroys a variable declared in an `if` before its branches run
     if (right.last.count() + right.second_last.count() > 0) {
       read_windows(right);
       return;
     }
     if (plan.buffers[buffer_of[right.node]].dtype != n.dtype) {  // to convert it
       new_panel();
-      if (is_narrow(g[n.operand[0]].dtype)) {  // lines end in whole steps, and lie one more apart
+      if (is_narrow(g[n.operand[0]].dtype)) {  // lines are rounded up to whole steps, with one step more between them
         Buffer& panel = plan.buffers[kernel.panel];
         panel.size = panel.size + Extent(2 * panel_columns * row_padding);
       }
@@ -269,7 +270,7 @@ struct KernelGrid : KernelValues {
     }
     if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
     const auto at_most = [](Extent e) { return e.is_constant() ? e.code : most_bytes; };
-    const std::int64_t apart = kernel.b_inner.is_constant() ? kernel.b_inner.code * size_of(n.dtype) : 2048;  // a size known at run time: the kernel decides then
+    const std::int64_t apart = kernel.b_inner.is_constant() ? kernel.b_inner.code * size_of(n.dtype) : 2048;  // at run time: the kernel decides
     if (kernel.b_column != Extent(1) || needs_panel(at_most(n.shape.from_right(1)), at_most(kernel.inner), apart)) new_panel();
   }
   constexpr void new_panel() {
@@ -279,7 +280,7 @@ struct KernelGrid : KernelValues {
     plan.buffers.push_back(panel);
     touch(kernel.panel);
   }
-  /// Of axes that were made one, or of one axis with this stride; returns how many.
+  /// Adds the terms of merged axes, or of one axis with this stride; returns how many.
   constexpr int add_terms(const MergedAxes& axes, Extent stride) {
     if (axes.count() == 0) {
       plan.terms.push_back({1, 0, stride});
@@ -292,7 +293,7 @@ struct KernelGrid : KernelValues {
     }
     return axes.count();
   }
-  /// The right side's rows and columns as terms of an access; the panel brings 64 columns of them together.
+  /// The right side's rows and columns as terms of an access; a panel gathers 64 of the columns.
   constexpr void read_windows(const MemoryView& v) {
     Access w{.first_term = plan.terms.size()};
     w.term_count = add_terms(v.second_last, kernel.b_inner);

@@ -22,12 +22,12 @@ struct GridAccess {
   Extent offset = 0;
   Strides stride = {};
   MergedAxes columns = {};
-  bool whole_grid = true;  // false: only the rows that a `cols` kernel keeps
+  bool whole_grid = true;  // false: only the kept axes of a `cols` kernel, not the summed ones
   bool tiled = false;
-  bool inside = false;     // elements beyond the last column are not touched: not written (slice_scatter), nor read (take: its register of places holds anything there)
+  bool inside = false;     // elements beyond the last column are neither written (slice_scatter) nor read (take: its register of indices holds garbage)
 };
 
-/// One kernel while it is made: what is in a register, in which segment, of which node.
+/// The kernel that is being lowered: for each node its register, and the segment in which it was loaded or computed.
 struct KernelValues : PlannedMemory {
   int now = 0;
   int block = -1;
@@ -107,7 +107,7 @@ struct KernelValues : PlannedMemory {
       return slot[o];
     }
     if (s.uniform[o]) return compute(o, 0);
-    if (s.block_of[o] == block && !is_view(n)) {  // an earlier sweep's
+    if (s.block_of[o] == block && !is_view(n)) {  // of an earlier sweep
       if (s.stored[o]) return load(o, segment);
       if (scratch_of[o] >= 0) {
         keep(o, emit(segment, {.op = Op::load, .dtype = n.dtype,
@@ -144,7 +144,7 @@ struct KernelValues : PlannedMemory {
     return slot[o];
   }
 
-  /// A load whose place along one axis is a value.
+  /// A load whose index along one axis is a computed value.
   constexpr int compute_take(int o, int segment) {
     const Node& n = g[o];
     const int source = n.operand[0], places = value(n.operand[1], segment), axis = g.attributes<TakeAttribute>(n).axis;
@@ -157,7 +157,7 @@ struct KernelValues : PlannedMemory {
   }
 
   // ---- accesses
-  /// Strides over the grid; none along axes of one element, nor along `without`.
+  /// Strides over the grid; 0 along axes of one element, and along `without`.
   constexpr void set_strides(GridAccess& a, const MemoryView& v, const Shape& shape, int without = -1) const {
     for (int k = 0; k < grid.rank; ++k) {
       const int right = grid.axis[k], axis = v.rank - 1 - right;

@@ -14,7 +14,7 @@ struct Lowering : KernelGrid {
     for (int i = 0; i < g.size(); ++i)
       if (s.block_of[i] >= 0 && !is_view(g[i]) && !(there.size() > 0 && there[i])) members[s.block_of[i]].push_back(i);
     for (int next : s.order) {
-      bool writes = false;  // what is rebuilt by every reader, or has no elements, needs no kernel
+      bool writes = false;  // values that every reader rebuilds, or without elements, need no kernel
       for (int i : members[next])
         writes = writes || (s.stored[i] && (g[i].op == Op::slice_scatter ? s.blocks[next].shape : g[i].shape).size() != Extent(0));
       if (!writes) continue;
@@ -102,9 +102,9 @@ struct Lowering : KernelGrid {
 
   bool for_devices_;
   Vec<int> kernel_of;  // of each block, where it has one
-  /// A conversion of a 16-bit float, which takes a CPU as long as several sums; a device would have less room for its rows.
+  /// Is this a conversion of a 16-bit float to be kept in scratch? It takes a CPU as long as several sums; on a device scratch leaves less room for rows.
   constexpr bool is_widened(const Node& n) const { return !for_devices_ && n.op == Op::cast && is_narrow_float(g[n.operand[0]].dtype); }
-  /// What each sweep computes, last sweep first: its stores and reductions, and what those need.
+  /// demand[sweep * n + k]: does a sweep compute member k? Last sweep first: stores and reductions, then their operands.
   /// A value of an earlier sweep is computed again if cheap, read again if stored, else kept in a
   /// row of scratch.
   constexpr Vec<char> find_demand(const Vec<int>& m, int sweeps) {
@@ -174,7 +174,7 @@ struct Lowering : KernelGrid {
   }
 
   // ---- donated outputs
-  /// Copies of an input into its own memory, of which a part will be replaced. None: empty.
+  /// Copies of a donated input into its own memory, made before parts of it are replaced: they need no kernel. None: empty.
   constexpr Vec<char> in_place() const {
     Vec<char> there;
     for (int k = 0; k < g.outputs.size(); ++k) {
@@ -224,7 +224,7 @@ struct Lowering : KernelGrid {
       plan.kernels.push_back(copy);
     }
   }
-  /// The outputs that would overwrite their input while it is still needed.
+  /// Marks the outputs that would overwrite their input while it is still needed.
   constexpr bool find_conflicts(Vec<char>& conflicts) const {
     bool any = false;
     const Vec<char> there = in_place();
@@ -243,7 +243,7 @@ struct Lowering : KernelGrid {
     }
     return any;
   }
-  /// The same where parts of an input are replaced in its memory: what is read beside a part may be read at any time.
+  /// The same where parts of an input are replaced in its memory: elements beside a part may be read at any time.
   template <class IsReadBehind>
   constexpr bool is_part_read_behind(int i, int input, const Vec<char>& there, const IsReadBehind& is_read_behind) const {
     for (; g[i].op == Op::slice_scatter; i = g[i].operand[0]) {
@@ -274,7 +274,7 @@ struct Lowering : KernelGrid {
       while (i >= k.segment[segment + 1]) ++segment;
       const Instruction& x = plan.instructions[i];
       if (!(x.op == Op::load || x.op == Op::take) || bound(k, plan.accesses[x.access].buffer) != in) continue;
-      if (x.op == Op::take) return false;  // from any place
+      if (x.op == Op::take) return false;  // of any element
       Access a = plan.accesses[x.access], w = plan.accesses[written];
       a.buffer = w.buffer = 0;
       a.guarded = w.guarded = a.overread = w.overread = false;

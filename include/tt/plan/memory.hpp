@@ -1,5 +1,6 @@
-// The memory plan: where each buffer of a plan lies in the arena. First fit in order of birth;
-// only buffers that are still alive are looked at.
+// The memory plan: each buffer's offset in the arena, first fit in order of birth, looking only at buffers
+// that are still alive. And the whole compiler: make_plan turns a recorded graph into a Plan.
+//   const Plan p = make_plan(graph);   p.kernels, p.arena   // bytes; -1: known when the symbols are
 #pragma once
 #include "tt/plan/lower.hpp"
 #if TT_DEBUG
@@ -52,14 +53,14 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
   return arena;
 }
 
-/// What a plan may have, by who runs it.
+/// Options of a plan, by the executor that runs it.
 struct PlanOptions {
   Transposed transposed = Transposed::laid_out;
-  bool bf16_pairs = false;             ///< products of bf16 that read both sides as they are stored
-  detail::KeepsCall keeps = nullptr;   ///< calls of ops with bodies: the interpreter's, which are no part of C or CUDA text
+  bool bf16_pairs = false;             ///< products of bf16 read both sides as they are stored, without conversion
+  detail::KeepsCall keeps = nullptr;   ///< calls that are not inlined: only the interpreter has code for them, C and CUDA text has not
 };
 
-/// From a recorded graph to a plan: bodies inlined, shapes normalised, scheduled, lowered, placed.
+/// From a recorded graph to a plan: decompositions inlined, shapes normalised, scheduled, lowered, placed in the arena.
 constexpr Plan make_plan(const Graph& recorded, const PlanOptions& o = {}) {
   const bool for_devices = o.transposed == Transposed::as_it_lies;
   const Graph g = normalize(inline_bodies(recorded, for_devices, o.keeps), o.transposed, o.bf16_pairs);
@@ -89,7 +90,7 @@ TT_INLINE Plan compile_plan(const Graph& recorded, const PlanOptions& o = {});
 #if TT_DEBUG
 namespace detail {
 
-/// What passes make is legal, or it is a mistake of ours.
+/// Checks the graph after each pass: an illegal one is an error of the library.
 inline void check_passes(const Graph& recorded, const PlanOptions& o) {
   const auto check_one = [](const Graph& g, Phase phase) {
     if (const CheckResult r = (check)(g, phase); !r)

@@ -1,11 +1,11 @@
-// The first part of lowering: which buffers there are, and how the elements of each node lie in them.
+// The first part of lowering: the buffers of a plan, and the strides and offset of each node's elements in them.
 #pragma once
 #include "tt/plan/schedule.hpp"
 
 namespace tt {
 namespace detail {
 
-/// Axes that were made one without being one in memory, innermost first; none: an ordinary axis, with one stride.
+/// Axes that are merged in a shape, but not by one stride in memory, innermost first; none: an ordinary axis, with one stride.
 struct MergedAxes {
   struct Axis {
     Extent extent, stride;
@@ -28,7 +28,7 @@ struct Strides {
   constexpr void set(int axis, Extent e) { code[axis] = e.code; }
 };
 
-/// How a node's elements lie in memory: strides over its own axes.
+/// The place of a node's elements in memory: strides over its own axes.
 struct MemoryView {
   int node = -1;
   Extent offset = 0;
@@ -45,7 +45,7 @@ struct PlannedMemory {
   Plan plan;
   Vec<int> buffer_of;
   Vec<char> padded;
-  Vec<char> indirect;  // outputs that are written aside and copied at the end
+  Vec<char> indirect;  // outputs that are written to the arena and copied at the end
 
   constexpr PlannedMemory(const Graph& graph, const Vec<char>& indirect_outputs)
       : g(graph), s(graph), buffer_of(graph.size(), -1), padded(graph.size(), 0), indirect(indirect_outputs) {
@@ -70,7 +70,7 @@ struct PlannedMemory {
       plan.buffers.back().padded = !indirect[k] && g.output_padded[k];
     }
     for (int i = g.size() - 1; i >= 0; --i)
-      if (g[i].op == Op::slice_scatter) {  // takes over the memory of what it replaces a part of
+      if (g[i].op == Op::slice_scatter) {  // takes over the memory of its base
         if (buffer_of[i] < 0) new_inner_buffer(i, must_be_dense[i]);
         padded[g[i].operand[0]] = padded[i];
         buffer_of[g[i].operand[0]] = buffer_of[i];
@@ -154,10 +154,10 @@ struct PlannedMemory {
     }
     return v;
   }
-  /// Axes of `v` are parts of those of `from`; the last two may be several (see merged_axes, Normalizer::shows_windows).
+  /// Axes of `v` are parts of those of `from`; the last two may be made of several (see merged_axes, shows_windows).
   constexpr static void regroup_axes(MemoryView& v, const Shape& shape, const MemoryView& from, const Shape& old) {
     v.stride = {};
-    int axis = -1;  // the pieces of one come one behind the other
+    int axis = -1;  // the pieces of an axis are consecutive
     regroup(old, shape, [&](int k, Extent extent, int j, Extent times) {
       const Extent stride = from.stride[j] * times;
       if (k != axis) v.stride.set(axis = k, stride);

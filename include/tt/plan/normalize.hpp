@@ -1,19 +1,19 @@
 // The last rewriting before scheduling. All exact, all only about shapes:
-//   - an elementwise op on squeezed values runs in the unsqueezed shape, so that what was reduced
-//     from a row stays with its row;
-//   - elementwise ops that feed a flattened reduction, or stand beside one, are flattened with it;
+//   - an elementwise op on squeezed values runs in the unsqueezed shape, so that a value reduced
+//     from a row stays in its row's kernel;
+//   - elementwise ops that feed a flattened reduction, or have the same shape, are flattened with it;
 //     operands that are broadcast there are read in place, through a reshape of the broadcast;
-//   - elementwise ops on a reshaped product run in the product's shape, where it is computed, and what they read besides, as the scale
-//     and shift of a batch norm, is computed before the product;
-//   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
+//   - elementwise ops on a reshaped product run in the product's shape, in its epilogue, and their other operands, as the scale
+//     and shift of a batch norm, are computed before the product;
+//   - `copy` where a value needs memory of its own: outputs that are inputs, views or returned
 //     twice, and reshapes of views whose memory has no such strides;
-//   - `pad` as a value with a part replaced, and values of which a part is replaced lie in memory that other nodes
-//     read beside the parts only, for the result to take over;
-//   - a view of whatever elements are taken of at places, so that it lies in memory;
-//   - `copy` also where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
-//     kernel and a matrix of the arena, and the readers, products by many columns among them, take whole lines;
-//   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and
-//     a transposed value that is made of such rows and of vectors is made transposed.
+//   - `pad` becomes a slice_scatter into a filled value; a slice_scatter takes over the memory of its base if other
+//     nodes read that only beside the parts, and else copies it;
+//   - the source of a `take` becomes a view, as memory behind views is stored;
+//   - `copy` also for transposed operands, if the plan's executor wants it (Transposed): a kernel and a matrix of the
+//     arena, and the readers, products by many columns among them, read whole cache lines;
+//   - but a row reduction of a transposed operand with no other reader becomes a column reduction of the untransposed one, in row order,
+//     and a transposed elementwise result of such operands and vectors is computed untransposed, and the transpose dropped.
 #pragma once
 #include "tt/plan/chosen_elements.hpp"
 #include "tt/plan/epilogue_order.hpp"
@@ -30,16 +30,16 @@ namespace detail {
 struct Normalizer {
   const Graph& g;
   const Transposed transposed;
-  const bool bf16_pairs;  ///< products of bf16 read both sides as they are stored
+  const bool bf16_pairs;  ///< products of bf16 read both sides as they are stored, without conversion
   Graph r = Graph::like(g);
   const FlatNodes flat;
   const Vec<char> as_windows;        ///< a reshape that a product reads in place
   const TransposedNodes nodes_transposed;
-  const Vec<char> part_replaced;     ///< a slice_scatter replaces a part of it in its memory: see parts_replaced
+  const Vec<char> part_replaced;     ///< a value in whose own memory a slice_scatter replaces a part: see parts_replaced
   Vec<int> map;
-  Vec<int> flat_map;  ///< of a node that runs flattened
-  Vec<char> behind_product;  ///< of `r`: a product, or computed of one in its shape
-  Vec<char> epilogue; ///< of `r`: a product, or what is computed of a reshaped one in its shape
+  Vec<int> flat_map;  ///< as map, but the flattened node; -1: the node does not run flattened
+  Vec<char> behind_product;  ///< of `r`: a product, or a node computed from one in its shape
+  Vec<char> epilogue; ///< of `r`: a product, or an op on a reshaped product, computed in the product's shape
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out, bool of_bf16_pairs = false)
       : g(from), transposed(t), bf16_pairs(of_bf16_pairs), flat(from), as_windows(windows_of_products(from)), nodes_transposed(from, flat), part_replaced(parts_replaced(from)),
@@ -56,7 +56,7 @@ struct Normalizer {
     Node result = n;
     result.op = Op::slice_scatter;
     result.bits = 0;
-    result.identity = part_replaced[i] ? i + 1 : 0;  // nothing else may be this node
+    result.identity = part_replaced[i] ? i + 1 : 0;  // no other node may be merged with this one
     int operands[2];
     if (n.op == Op::pad) {
       operands[1] = map[n.operand[0]];
@@ -77,7 +77,7 @@ struct Normalizer {
     to.push_back(s.from_right(1));
     return to;
   }
-  /// Node i of the old graph with its last axes exchanged.
+  /// Node i of the old graph with its last two axes exchanged.
   constexpr int exchange(int i) {
     const Node& n = g[i];
     if (n.shape.rank == 0) return map[i];
@@ -118,14 +118,14 @@ struct Normalizer {
     if (!is_reduction(n.op)) return r.intern(n, g, o);
     if (transposed == Transposed::laid_out) o[0] = along_rows(o[0]);
     Node reduction = n;
-    reduction.bits &= in_row_order;  // derivatives exist: where gradients go makes no other reduction
+    reduction.bits &= in_row_order;  // derivatives exist already: reductions that differ only in the flags for gradients are one
     return r.intern(reduction, g, o);
   }
   constexpr void read_from_memory(const Node& n, Vec<int>& o) {
-    for (int& id : o)  // other leaves have none
+    for (int& id : o)  // leaves other than inputs have no memory
       if (is_leaf(r[id].op) && r[id].op != Op::input) id = copy_of(id);
     if (std::is_constant_evaluated() && n.op == Op::slice && shows_a_slice(o[0]))
-      o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols: no number there
+      o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols: a constant expression has no Extent for their sum
   }
   constexpr int reshaped(const Node& n, int from, bool shows_windows) {
     if (!shows_windows || n.shape == r[from].shape) return r.reshape(with_strides(from, n.shape), n.shape);
@@ -134,7 +134,7 @@ struct Normalizer {
     view.attribute = read_as_windows;
     return r.intern(view);
   }
-  static constexpr int far_terms = 256;  ///< elements of a column that do not stay in the nearest cache, a line each
+  static constexpr int far_terms = 256;  ///< elements of a column, a cache line each, that do not stay in the L1 cache
   constexpr int product(const Node& n, Vec<int>& o) {
     if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) {
       take_as_stored(o);
@@ -146,7 +146,7 @@ struct Normalizer {
     if (!std::is_constant_evaluated()) mark(behind_product, id);
     return id;
   }
-  /// An elementwise op, in the shape in which its operands are made.
+  /// An elementwise op, in the shape in which its operands are computed.
   constexpr int computed(const Node& n, Vec<int>& o) {
     if (transposed == Transposed::laid_out && n.op != Op::copy)
       for (int& id : o) id = along_rows(id);
@@ -157,39 +157,39 @@ struct Normalizer {
     for (int k : o)
       if (const int shown = r[k].operand[0]; r[k].op == Op::reshape && r[k].shape == n.shape && is_epilogue(shown))
         if (const int e = beside_product(n, o, r[shown].shape); e >= 0) return e;
-    if (std::is_constant_evaluated() || !follows_product(n, o)) return r.intern(n, g, o);  // every step counts there
+    if (std::is_constant_evaluated() || !follows_product(n, o)) return r.intern(n, g, o);  // every step counts in constant evaluation
     for (int& id : o) id = shown_before(id, n.shape);
     const int id = r.intern(n, g, o);
     mark(behind_product, id);
     return id;
   }
-  /// A view of what elements are taken of: what a view shows lies in memory.
+  /// A `take`, whose source becomes a view: memory behind views is stored.
   constexpr int take_from_memory(const Node& n) {
     int from = map[n.operand[0]];
     if (is_leaf(r[from].op) && r[from].op != Op::input) from = copy_of(from);
     if (!is_view(r[from])) from = r.intern({.op = Op::reshape, .dtype = n.dtype, .operand = {from, -1, -1, -1}, .shape = r[from].shape});
     return r.intern(n, g, Vec<int>{from, map[n.operand[1]]});
   }
-  /// The tiles of a product convert a right side that is stored narrow; both, where pairs of products are added at once.
+  /// The tiles of a product convert a right side that is stored in a narrow dtype, so its cast goes; both casts go where instructions add pairs of products.
   constexpr void take_as_stored(Vec<int>& o) {
     const int right = as_stored(o[1]), left = as_stored(o[0]);
     const auto is_pair = [&](int id) { return r[id].dtype == DType::bf16 ? bf16_pairs : is_narrow(r[id].dtype) && is_integral(r[id].dtype); };
     if (is_pair(left) && is_pair(right)) o[0] = left;
     o[1] = right;
   }
-  /// What is stored narrow, in the place of what it is computed with.
+  /// The value that is stored in a narrow dtype, in place of its cast to the compute dtype.
   constexpr int as_stored(int id) {
     const Node n = r[id];
     if (n.op == Op::cast) {
       int from = n.operand[0];
-      if (r[from].op == Op::copy && r[from].attribute == laying_out) from = r[from].operand[0];  // for the cast only
+      if (r[from].op == Op::copy && r[from].attribute == laying_out) from = r[from].operand[0];  // a copy for the cast only
       const DType d = r[from].dtype;
       return is_narrow(d) && compute_dtype(d) == n.dtype && (r[from].op == Op::input || !is_leaf(r[from].op)) ? from : id;
     }
     if (!(n.op == Op::permute || n.op == Op::slice || (n.op == Op::reshape && n.attribute == 0))) return id;
     int from = as_stored(n.operand[0]);
     if (from == n.operand[0]) return id;
-    if (n.op == Op::reshape) from = with_strides(from, n.shape);  // the cast may have laid out what does not lie so
+    if (n.op == Op::reshape) from = with_strides(from, n.shape);  // the cast may have made a strided value contiguous
     Node view = n;
     view.dtype = r[from].dtype;
     return r.intern(view, r, Vec<int>{from});
@@ -199,7 +199,7 @@ struct Normalizer {
       if (o < behind_product.size() && behind_product[o] && r[o].shape == n.shape) return true;
     return false;
   }
-  /// A value that is repeated along some axes beside a product, as a view of it: what a view shows lies in memory before its readers run.
+  /// A value that is broadcast along some axes beside a product, as a view: memory behind views is stored before their readers run.
   constexpr int shown_before(int id, const Shape& shape) {
     const Node& n = r[id];
     if (!is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast || n.shape.rank == 0 || n.shape.rank >= shape.rank) return id;
@@ -216,9 +216,9 @@ struct Normalizer {
     nodes[id] = 1;
   }
 
-  /// An op on a product that was reshaped (the rows of several matrices, images): in the product's shape, so that it is
-  /// computed where that is. -1: an operand does not lie so that it can be read in that shape.
-  constexpr int beside_product(const Node& n, Vec<int> o, Shape shape) {  // copies: nodes may move
+  /// An op on a product that was reshaped (the rows of several matrices, images): in the product's shape, so that the op is
+  /// computed in the product's kernel. -1: an operand cannot be read in that shape.
+  constexpr int beside_product(const Node& n, Vec<int> o, Shape shape) {  // by value: nodes of r may move
     for (int& id : o)
       if ((id = in_shape(id, n.shape, shape, 3)) < 0) return -1;
     Node copy = n;
@@ -227,7 +227,7 @@ struct Normalizer {
     mark(epilogue, id);
     return r.reshape(id, n.shape);
   }
-  /// What is broadcast to `fine`, for a reader of this shape; at most `depth` cheap ops are written anew for that.
+  /// A value that is broadcast to `fine`, for a reader of shape `shape`; cheap ops are recomputed for that, at most `depth` deep.
   constexpr int in_shape(int id, const Shape& fine, const Shape& shape, int depth) {
     const Node n = r[id];
     if (n.shape.rank == 0) return id;
@@ -258,7 +258,7 @@ struct Normalizer {
     return kept.rank <= shape.rank && kept.size() == Extent(1) ? n.operand[0] : id;
   }
 
-  constexpr int unsqueezed(const Node& n, Vec<int> o, Shape shape) {  // copies: nodes may move
+  constexpr int unsqueezed(const Node& n, Vec<int> o, Shape shape) {  // by value: nodes of r may move
     for (int& id : o) {
       const Shape& s = r[id].shape;
       if (r[id].op == Op::iota) return -1;
@@ -300,7 +300,7 @@ struct Normalizer {
     return r.reshape(repeated, group.flat);
   }
 
-  /// Something whose memory can be read in the new shape: the node itself, or a copy of it.
+  /// A node whose memory can be read in the new shape: `id`, or a copy of it.
   constexpr int with_strides(int id, const Shape& shape) {
     if (same_but_ones(r[id].shape, shape)) return id;
     int i = id;
@@ -310,7 +310,7 @@ struct Normalizer {
     if (!other_strides) return id;
     return copy_of(id, transposed == Transposed::laid_out && (lies_across_rows(r, id) || lies_apart(r, i)) ? laying_out : 0);
   }
-  /// A slice of what has run-time strides, be it dense with run-time extents or an input that does not lie dense.
+  /// Does a node show a slice of a value with run-time strides, be it contiguous with run-time extents or a strided input?
   constexpr bool shows_a_slice(int id) const {
     bool constant = r[id].shape.is_constant(), slice = false;
     while (is_view(r[id].op)) {
@@ -326,7 +326,7 @@ struct Normalizer {
     return r.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = identity,
                      .attribute = attribute, .shape = n.shape, .where = n.where});
   }
-  /// What an elementwise op, a reduction or a product by many columns reads: a transposed matrix is laid out first, if it is not tiny.
+  /// An operand of an elementwise op, a reduction or a product by many columns: a transposed matrix is materialised first, if it is not tiny.
   constexpr int along_rows(int id) {
     if (r[id].op == Op::broadcast) {
       const Node n = r[id];
@@ -341,7 +341,7 @@ struct Normalizer {
       int id = map[g.outputs[k]], i = id;
       while (r[i].op == Op::reshape) i = r[i].operand[0];
       const bool own = !is_leaf(r[i].op) && !is_view(r[i].op) && r[i].op != Op::broadcast;
-      if (!own || taken[i]) id = i = copy_of(id, 0, g.size() + r.size() + 1);  // no number of replace_part's
+      if (!own || taken[i]) id = i = copy_of(id, 0, g.size() + r.size() + 1);  // an identity that replace_part never uses
       if (i < taken.size()) taken[i] = 1;
       r.output(id, g.donated[k], g.output_padded[k]);
     }
@@ -360,7 +360,7 @@ constexpr Graph normalized(const Graph& g, Transposed t, bool bf16_pairs) {
 
 }  // namespace detail
 
-/// Is there nothing to rewrite? A chain of elementwise ops and reductions over its own axes mostly.
+/// Is there nothing to rewrite? True mostly of chains of elementwise ops and reductions over their own axes.
 constexpr bool is_normal(const Graph& g) {
   for (int i = 0; i < g.size(); ++i)
     if (is_view(g[i].op) || g[i].op == Op::matmul || g[i].op == Op::pad || g[i].op == Op::slice_scatter || g[i].op == Op::take || g.is_strided(i))
@@ -373,12 +373,12 @@ constexpr bool is_normal(const Graph& g) {
   }
   return true;
 }
-/// Of a canonical graph; the result is one too.
+/// Takes a canonical graph and gives a canonical one.
 constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out, bool bf16_pairs = false) {
   if (!std::is_constant_evaluated())
     if (const detail::ChosenElements elements(g); elements.exist()) return normalize(elements.taken(), t, bf16_pairs);
   if (is_normal(g)) return g;
-  if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t, bf16_pairs);  // nvcc 13 assigns no graphs in constant evaluation
+  if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t, bf16_pairs);  // nvcc 13 cannot assign graphs in constant evaluation
   if (!std::is_constant_evaluated())
     if (const detail::PermutedValues values(g); values.exist()) return normalize(values.in_their_order(), t, bf16_pairs);
   if (shows_parts(g)) return detail::normalized(join_parts(g), t, bf16_pairs);

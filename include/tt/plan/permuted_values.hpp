@@ -1,5 +1,5 @@
-// Elementwise values that are only read with their axes in another order are computed in that order, where what they are made of lies so: a result that is to lie
-// in memory as its transposed or channels-last operands do is one kernel then, that goes over memory as it lies, and no copy comes before it or behind.
+// Elementwise values read only through one permutation are computed in that order when their operands are stored so: a result in the memory order
+// of its transposed or channels-last operands is then one kernel, which goes over memory in order, without a copy before or after.
 //   permute(relu(permute(x, to NCHW)), to NHWC)   becomes   relu(x)
 #pragma once
 #include "tt/graph/transform.hpp"
@@ -25,7 +25,7 @@ class PermutedValues {
   constexpr bool exist() const { return any; }
   constexpr Graph in_their_order() const {
     Graph r = Graph::like(g);
-    Vec<int> map(g.size(), -1);  // values that are made in their readers' order: that
+    Vec<int> map(g.size(), -1);  // of values computed in their readers' order: that node
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i) {
       const Node& n = g[i];
@@ -48,7 +48,7 @@ class PermutedValues {
   static constexpr int unread = -1, as_it_is = -2;
   struct Order {
     PermuteAttribute axes{};
-    int gained = 0, lost = 0;  ///< operands that lie in this order, and that do not
+    int gained = 0, lost = 0;  ///< operands that are stored in this order, and that are not
     constexpr bool is_better() const { return gained > 0 && lost <= gained; }
     constexpr Shape of(const Shape& s) const {
       Shape to;
@@ -57,7 +57,7 @@ class PermutedValues {
     }
   };
   const Graph& g;
-  Vec<int> read_in;  ///< of each node: the number of the order in which all of its readers want it
+  Vec<int> read_in;  ///< of each node: the index in `orders` of the one order in which all of its readers want it
   Vec<Order> orders{};
   Vec<char> counted;
   bool any = false;
@@ -77,10 +77,10 @@ class PermutedValues {
   constexpr bool is_wanted(int i) const { return read_in[i] >= 0 && is_computed(g[i]); }
   static constexpr bool is_computed(const Node& n) { return is_elementwise(n.op) && n.op != Op::broadcast && n.op != Op::copy && !is_step(n) && !is_named(n); }
   constexpr bool is_moved(int i) const { return is_wanted(i) && orders[read_in[i]].is_better(); }
-  /// Is operand `o` of node `i` computed in the order of that?
+  /// Is operand `o` of node `i` computed in the order of `i`?
   constexpr bool is_made_for(int o, int i) const { return is_wanted(o) && read_in[o] == read_in[i] && g[o].shape == g[i].shape; }
 
-  /// Does what is read in another order lie so?
+  /// Counts whether operand `o` is stored in this order.
   constexpr void count(int o, const Shape& shape, Order& order) {
     const Node& n = g[o];
     if (counted[o] || n.shape != shape || n.op == Op::broadcast || n.op == Op::iota) return;
@@ -95,7 +95,7 @@ class PermutedValues {
     }
     ++(lies_so ? order.gained : order.lost);
   }
-  /// Small values, which are repeated there, are computed anew, `depth` nodes far.
+  /// Operand `o` in this order. Small values, which are broadcast there, are computed again, `depth` nodes far.
   constexpr int permuted(Graph& r, int o, const Vec<int>& map, int rank, const Order& order, int depth = 4) const {
     const Node& n = g[o];
     if (n.shape.rank == 0) return map[o];

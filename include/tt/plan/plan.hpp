@@ -1,6 +1,6 @@
-// Plan: a scheduled graph. Kernels, their instructions, the accesses those make, buffers and arena
-// offsets; plain arrays, so that it is a value at compile time and at run time, and so that every
-// executor reads the same thing.
+// Plan: a scheduled graph. Kernels, their instructions, the accesses of the instructions, buffers and arena
+// offsets; plain arrays, so that a plan is a value at compile time and at run time, and so that every
+// executor reads the same data. Made by make_plan (memory.hpp).
 //
 // A kernel runs over a grid of rows x columns. Its instructions stand in segments: 0 once a row
 // before the sweeps, 2p+1 for every vector of columns in sweep p, 2p+2 once a row after sweep p.
@@ -21,7 +21,7 @@ constexpr const char* name(KernelKind k) {
 }
 
 inline constexpr int max_sweeps = 6;
-/// Of what a product reads as windows: axes that its rows and its columns are made of, together.
+/// The most axes that the rows and the columns of a product's windows are made of, together.
 inline constexpr int max_window_axes = 5;
 /// Rows inside a plan are padded to this many elements, on every machine.
 inline constexpr int row_padding = 16;
@@ -29,10 +29,10 @@ inline constexpr int row_padding = 16;
 /// for each step of the longest chain of transcendental calls: one deep loop is bound by latency
 /// (measured: 2.0x on a chain with two exp, a log and a division).
 inline constexpr int tile_columns = 1024, tiled_from_calls = 3;
-/// A product brings this many columns of b together first where they do not lie so that they are read fast: see needs_panel.
+/// Columns of b that a product first copies into a contiguous panel where b is slow to read in place: see needs_panel.
 inline constexpr int panel_columns = 64;
-/// Do so many rows of a pay for that? Rows of b a multiple of 2 KiB apart share few cache sets, and further apart each has a
-/// page of its own; of many terms the panel stays in the cache, and a b with longer rows does not. Others are read as fast as they lie.
+/// Do so many rows of a pay for a panel? Rows of b a multiple of 2 KiB apart share few cache sets, and further apart each has a
+/// page of its own; with many terms the panel stays in the cache, and a b with longer rows does not. Any other b is read in place as fast.
 constexpr bool needs_panel(std::int64_t rows, std::int64_t inner, std::int64_t b_inner_bytes) {
   return rows >= 32 && inner >= 128 && b_inner_bytes > 0 && (b_inner_bytes % 2048 == 0 || (inner >= 1024 && b_inner_bytes >= 512));
 }
@@ -43,15 +43,15 @@ constexpr bool is_tiny(Extent rows, Extent cols, Extent inner) {
     if (!e.is_constant() || e.code > tiny_product) return false;
   return true;
 }
-/// What lies across its reader's rows. On CPUs it is laid out along them first, in squares (see transpose.hpp), where the
-/// reader would take one element from each line of memory.
+/// Treatment of an operand whose unit-stride axis is not its reader's column axis. laid_out (CPUs): a transposed copy is
+/// materialised first, in squares (see transpose.hpp), as the reader would take one element from each cache line. as_it_lies: read with strides.
 enum class Transposed : std::uint8_t { laid_out, as_it_lies };
 
-/// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns of
-/// an operand that is broadcast along one of several axes made one have terms too.
+/// Row r is at the sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns
+/// have terms too where several axes are merged into the column axis, but not in the operand's memory.
 struct Term {
   Extent divisor = 1, modulus = 0, stride = 0;
-  /// What it is for a call's sizes, for many indices.
+  /// The term for the sizes of one call, as integers.
   struct Numbers {
     std::int64_t divisor, modulus, stride;
     constexpr std::int64_t at(std::int64_t index) const {
@@ -64,27 +64,27 @@ struct Term {
   friend constexpr bool operator==(const Term&, const Term&) = default;
 };
 
-/// Where element (row, column) of an operand is. Its terms are some of the plan's, which `terms` points to in what follows.
+/// Where element (row, column) of an operand is. Its terms are in the plan's list, which functions take as `terms`.
 struct Access {
-  int buffer = -1;       ///< number among the kernel's operands; -1: the place itself is the value
+  int buffer = -1;       ///< number among the kernel's operands; -1: the offset itself is the value (iota)
   Extent offset = 0;
   Extent column = 0;     ///< stride along a row: 1, 0 (the same for all columns), or any
   int first_term = 0;    ///< in the plan's list
   int term_count = 0;    ///< of rows
-  int column_terms = 0;  ///< behind those, innermost first; then `column` holds within a run only
+  int column_terms = 0;  ///< after the terms of rows, innermost first; then `column` holds within a run only
   bool guarded = false;  ///< nothing beyond the last column may be touched
-  bool overread = false; ///< a load may read a step beyond the last column all the same
+  bool overread = false; ///< a load may read a step beyond the last column, although guarded
   bool tiled = false;    ///< columns count from the begin of the tile (scratch of a tiled kernel)
 
   constexpr int terms() const { return term_count + column_terms; }
-  /// Term i of the rows; those of the columns lie behind.
+  /// Term i: terms of the rows first, then those of the columns.
   constexpr const Term& term(const Term* terms, int i) const { return terms[first_term + i]; }
   constexpr std::int64_t row_offset(const Term* terms, std::int64_t row, const SymbolValues& s) const {
     std::int64_t at = offset.value(s);
     for (int i = 0; i < term_count; ++i) at += term(terms, i).at(row, s);
     return at;
   }
-  /// Columns that lie `column` apart: up to the next multiple of this.
+  /// The length of a run: up to its next multiple, columns are `column` elements apart.
   constexpr Extent run(const Term* terms) const {
     const Term& first = term(terms, term_count);
     return first.divisor == Extent(1) ? first.modulus : first.divisor;
@@ -119,15 +119,15 @@ struct Instruction {
   Op op = Op::copy;
   DType dtype = DType::f32;  ///< of the result (of the value, for stores and reductions)
   DType from = DType::f32;   ///< of the operands, where that differs
-  int result = -1, a = -1, b = -1, c = -1, d = -1;  ///< registers, numbered per dtype; d: of calls that an interpreter keeps
-  int attribute = 0;         ///< shift; code of an opaque op, or max_opaque_ops and the place in DirectOps; number of a row scratch
+  int result = -1, a = -1, b = -1, c = -1, d = -1;  ///< registers, numbered per dtype; d: only of calls that an interpreter keeps
+  int attribute = 0;         ///< shift; code of an intrinsic, or max_opaque_ops + its index in DirectOps; number of a row scratch
   int access = -1;
-  std::uint64_t bits = 0;    ///< a constant's value; of a size, and of the distance of places, the code of the extent
+  std::uint64_t bits = 0;    ///< a constant's value; of `extent` and `take` (distance between indices) the code of an Extent
   constexpr bool has_extent() const { return op == Op::extent || op == Op::take; }
   constexpr Extent extent() const { return Extent::from_code(static_cast<std::int64_t>(bits)); }
   friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
 };
-/// Of operand k of an instruction: a, b, c or d.
+/// The dtype of operand k of an instruction: a, b, c or d.
 constexpr DType operand_dtype(const Instruction& x, int k) {
   if (is_logical(x.op) || (x.op == Op::where && k == 0)) return DType::boolean;
   const bool same = x.op == Op::store || x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) || is_reduction(x.op);
@@ -143,12 +143,12 @@ struct Kernel {
   int segment[2 * max_sweeps + 2] = {};
   int registers[dtype_count] = {};
   int scratch = 0;           ///< rows kept in cache between sweeps
-  int tile = 0;              ///< columns that all sweeps run over before the next ones; 0: the row
-  SourceLine where{};        ///< for listings: what gave the kernel its shape
+  int tile = 0;              ///< columns of a tile: all sweeps run over a tile before the next one; 0: over the whole row
+  SourceLine where{};        ///< for listings: the line of the node that gave the kernel its shape
   // matmul
   Extent batch = 1;
   DType dtype = DType::f32;
-  int a = -1, b = -1;        ///< accesses: rows are batches
+  int a = -1, b = -1;        ///< accesses, whose rows are the batches
   int panel = -1;            ///< operand: room for 64 columns of b, see panel_columns
   int windows = -1;          ///< access to b, whose rows and columns have terms: b is read through the panel
   Extent a_row = 0, a_inner = 0, b_inner = 0, b_column = 1;
@@ -168,13 +168,13 @@ struct Kernel {
   }
 };
 
-/// The term of rows that are neighbours in memory, or -1.
+/// The row term of stride 1, by which neighbouring rows are adjacent in memory, or -1.
 constexpr int neighbours_term(const Access& a, const Term* terms) {
   for (int i = 0; i < a.term_count; ++i)
     if (a.term(terms, i).stride == Extent(1)) return i;
   return -1;
 }
-/// Does the kernel only copy rows whose elements are not contiguous, but a constant step apart (a negative one too), into contiguous ones?
+/// Does the kernel only copy rows whose elements are not contiguous, but a constant step apart (maybe negative), into contiguous rows?
 constexpr bool lays_out_rows(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0 || k.segment[1] != k.segment[0] ||
       k.segment[2] != k.segment[1] + 2 || k.segment[3] != k.segment[2])
@@ -184,7 +184,7 @@ constexpr bool lays_out_rows(const Kernel& k, const Instruction* instructions, A
   const Access &from = accesses[load.access], &to = accesses[store.access];
   return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) && to.column_terms == 0 && to.column == Extent(1);
 }
-/// Does it, and are elements of neighbouring rows next to each other? It exchanges rows and columns then.
+/// Is this a lays_out_rows kernel in whose source elements of neighbouring rows are adjacent? Then it exchanges rows and columns.
 constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   return lays_out_rows(k, instructions, accesses) && neighbours_term(accesses[instructions[k.segment[1]].access], accesses.terms) >= 0;
 }
@@ -200,7 +200,7 @@ struct Buffer {
   bool scratch = false;   ///< of one kernel and one thread
 };
 
-/// The plan as vectors: what the scheduler makes.
+/// The plan as vectors, as lowering makes it.
 struct Plan {
   Vec<Kernel> kernels;
   Vec<Instruction> instructions;
@@ -211,11 +211,11 @@ struct Plan {
   std::int64_t arena = 0;  ///< bytes
   int externals = 0;       ///< inputs, then outputs that are not donated
   int nodes = 0;
-  int symbols = max_symbols;  ///< or more: so many values a program is given
+  int symbols = max_symbols;  ///< or more: the number of symbol values that a program is given
   Failure failure;
 };
 
-/// The same with exact sizes: what a constant expression keeps.
+/// A plan in arrays of exact size, for constant expressions.
 template <int Kernels, int Instructions, int AccessCount, int Terms, int Buffers, int Bindings>
 struct FixedPlan {
   template <class T, int N>
@@ -237,7 +237,7 @@ struct FixedPlan {
   int externals = 0, nodes = 0;
 };
 
-/// One text may hold several plans; their names differ.
+/// A plan with its name in a generated text, which may hold several plans.
 struct NamedPlan {
   const Plan* plan = nullptr;
   const char* name = "";

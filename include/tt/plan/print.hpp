@@ -1,4 +1,5 @@
-// A plan as text.
+// A plan as text, kernel by kernel: for listings and tests.
+//   const Text t = to_string(plan);
 #pragma once
 #include "tt/graph/print.hpp"
 #include "tt/plan/plan.hpp"
@@ -30,7 +31,7 @@ constexpr void list_access(Text& t, const P& plan, const Kernel& k, const Access
 
 }  // namespace detail
 
-/// Kernel by kernel: its grid, its instructions by segment, and where its operands lie.
+/// Of each kernel the grid, the instructions by segment, and the accesses of its operands; then the buffers.
 template <class P>
   requires requires(const P& p) { p.bindings; }
 constexpr Text to_string(const P& plan) {

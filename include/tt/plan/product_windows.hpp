@@ -1,4 +1,5 @@
-// Windows that products read where they lie: a convolution's right side is put together a panel of 64 columns at a time.
+// Windows that products read in place: a convolution's right side is gathered a panel of 64 columns at a time, never as a whole.
+//   windows_of_products(graph)[node]   // a reshape of windows that only products read, as their right side
 #pragma once
 #include "tt/plan/flat_nodes.hpp"
 
@@ -12,7 +13,7 @@ constexpr bool exchanges_last_two(const Graph& g, const Node& n) {
     if (g.permuted_axis(n, k) != (k == rank - 1 ? rank - 2 : k == rank - 2 ? rank - 1 : k)) return false;
   return rank >= 2;
 }
-/// Is node i a reshape of windows (permuted perhaps) of what lies dense, into (..., K, columns) that an access can hold?
+/// Is node i a reshape of windows (perhaps permuted) of a contiguous value into (..., K, columns), of so few axes that an access can hold them?
 constexpr bool shows_windows(const Graph& g, int i) {
   const Shape& to = g[i].shape;
   int o = g[i].operand[0];
@@ -41,7 +42,7 @@ constexpr Vec<char> windows_of_products(const Graph& g) {
       any = true;
     }
   if (!any) return as_windows;
-  Vec<char> exchanged(g.size(), 0);  // of such a reshape
+  Vec<char> exchanged(g.size(), 0);  // permutations of such a reshape
   for (int i = 0; i < g.size(); ++i) {
     const Node& n = g[i];
     if (n.op == Op::permute && as_windows[n.operand[0]]) exchanged[i] = exchanges_last_two(g, n);

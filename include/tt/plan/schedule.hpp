@@ -1,8 +1,9 @@
-// Scheduling: which nodes share a kernel. The rules are data: a kernel's kind, whether a shape
-// `fits` it, and how early an operand can be used (`earliest`); one greedy loop in program order.
-// Kernels are made in topological order and a node joins only a kernel not before its operands',
-// so cycles cannot arise. Three delays make it good: nodes made of leaves wait for their consumer,
-// what only column sums use waits for the sum, and views are looked through.
+// Scheduling: which nodes share a kernel (a Block). The rules are data: a block's kind, whether a shape `fits` it,
+// and the first block in which an operand can be used (`earliest`); one greedy loop in program order. Blocks are
+// made in topological order and a node joins no block before those of its operands, so cycles cannot arise.
+// Placement: a node computed from leaves only goes into its first consumer's block; a node that only column sums
+// read goes into theirs; a view is in the block of the node whose memory it shows.
+//   const Schedule s(graph);   s.block_of[node];   s.stored[node];   s.order
 #pragma once
 #include "tt/plan/normalize.hpp"
 #include "tt/plan/plan.hpp"
@@ -10,13 +11,13 @@
 namespace tt {
 namespace detail {
 
-/// A kernel takes nothing more once it has this much work: a node counts 1, an opaque op, whose body is emitted in its place,
+/// A kernel is full, and takes no more nodes, once it has this much work: a node counts 1, an intrinsic, whose body is emitted in its place,
 /// `work_of_call`. A compiler's time grows faster than a function: gcc 12 -O3 takes 0.35 ms an addition in one of 500, 0.43 in
-/// one of 1,000, 1.2 in one of 4,000; 13 ms a tanh in one of 64, 27 ms in one of 256. What a full kernel hands on is stored,
-/// not computed again by its readers; and no more than this waits for a consumer.
+/// one of 1,000, 1.2 in one of 4,000; 13 ms a tanh in one of 64, 27 ms in one of 256. Values of a full kernel are stored,
+/// not computed again by their readers; and no more work than this waits for a consumer.
 inline constexpr int most_work = 512, work_of_call = 8;
 
-/// A kernel to be: its kind, the shape it runs over, and which axes a `cols` kernel sums.
+/// A future kernel: its kind, the shape it runs over, and which axes a `cols` kernel sums.
 struct Block {
   KernelKind kind = KernelKind::rows;
   Shape shape;
@@ -31,8 +32,8 @@ struct Schedule {
   const Graph& g;
   const int count;
   Vec<Block> blocks;
-  Vec<int> block_of;   ///< -1 for leaves, uniform values, and what only readers over other shapes make
-  Vec<char> stored;    ///< lies in memory
+  Vec<int> block_of;   ///< -1 for leaves, uniform values, and values that only readers over other shapes compute (is_rebuilt)
+  Vec<char> stored;    ///< written to memory by its kernel
   Vec<char> uniform;   ///< a scalar made of constants, computed where it is used
   Vec<int> order;      ///< the blocks in the order of execution
 
@@ -54,9 +55,9 @@ struct Schedule {
     return i;
   }
   /// A cheap value made of exactly one stored value is rebuilt by its readers. The node to read
-  /// instead of `o`: itself, or that one; -2 when it is made of constants alone.
+  /// instead of `o`: that stored value, else `o` itself; -2 when `o` is made of constants alone.
   constexpr int source(int o) {
-    if (source_stamp[o] != stores) {  // without a memory of it a chain of y * y takes 2^n steps
+    if (source_stamp[o] != stores) {  // without this cache a chain of y * y takes 2^n steps
       source_of[o] = find_source(o);
       source_stamp[o] = stores;
     }
@@ -65,19 +66,19 @@ struct Schedule {
 
  private:
   Vec<int> sweep_of;    // in a rows block: the sweep in which a node can be computed
-  Vec<int> source_of, source_stamp;  // valid while no further value is stored
-  int stores = 0;
-  Vec<int> visited;     // by a walk over what waits, or by masks over their operands
-  int walks = 0;
+  Vec<int> source_of, source_stamp;  // source_of[o] is valid if source_stamp[o] == stores: no value was stored since
+  int stores = 0;       // values stored so far
+  Vec<int> visited;     // the last walk that came to a node: prepare over waiting nodes, need over masks
+  int walks = 0;        // walks begun so far
   int waiting = 0;      // work of the nodes that are deferred
-  bool may_fill = false;  // a block, with all there is; else work is not counted
+  bool may_fill = false;  // the whole graph has work enough to fill a block; else work is not counted
   enum : char { no, until_used, until_summed };
   Vec<char> deferred;   // why a node waits for its consumer
-  // The first block a waiting node may go to; what it uses may have been settled since, so it is
-  // computed anew after every settling.
+  // low[o], the first block a waiting node may go to, is valid if low_stamp[o] == settled: giving a node its block may move the
+  // low of others. lowest, earliest and prepare, place, settle call each other, always on operands, so they end.
   Vec<int> low, low_stamp;
-  int settled = 0;
-  Vec<char> rebuilt;  // see is_rebuilt(); empty until somebody asks
+  int settled = 0;    // calls of settle so far
+  Vec<char> rebuilt;  // see is_rebuilt(); empty until its first use
 
   constexpr int find_source(int o) {
     const Node& n = g[o];
@@ -179,7 +180,7 @@ struct Schedule {
       if (sweep > sweep_of[i]) sweep_of[i] = sweep;
     }
   }
-  /// Waiting operands of another shape get a kernel of their own: in this one they would be computed
+  /// Waiting operands of another shape are placed in a block of that shape: in this one they would be computed
   /// once a row, or never.
   constexpr void prepare(int i, const Shape& shape) { prepare(i, shape, ++walks); }
   constexpr void prepare(int i, const Shape& shape, int walk) {
@@ -221,25 +222,25 @@ struct Schedule {
     for (int i = 0; i < count; ++i)
       if (!is_elementwise(g[i].op) || is_view(g[i]))
         for (int o : g.operands(i)) uniform[o] = 0;
-    for (int i = 0; i < count; ++i)  // what is made of a value in memory is no longer uniform
+    for (int i = 0; i < count; ++i)  // a value made of a value in memory is no longer uniform
       for (int o : g.operands(i))
         if (!uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
           uniform[i] = 0;
   }
 
-  /// Is it a cheap value made of one input, which nobody needs in memory, and whose readers all run over other shapes? They make it anew, as source() says, and it
-  /// is in no block. (One value a row is computed once a row. Full blocks, and so large graphs, hand on what they compute.)
+  /// Is `o` a cheap value made of one input, not needed in memory, whose readers all run over other shapes? They compute it again (see source()), and it
+  /// is in no block. (One value a row is computed once a row. Full blocks, and so large graphs, store their values.)
   constexpr bool is_rebuilt(int o) {
     if (may_fill || g[o].shape.last() == Extent(1)) return false;
     if (const int s = source(o); s < 0 || s == o) return false;
     if (rebuilt.empty()) find_rebuilt();
     return rebuilt[o];
   }
-  /// The same, as far as somebody has asked.
+  /// The same without computing it: false before the first call of find_rebuilt.
   constexpr bool is_left_out(int o) const { return !rebuilt.empty() && rebuilt[o]; }
   constexpr void find_rebuilt() {
     rebuilt = Vec<char>(count, 0);
-    Vec<char> cheap(count, 0), read_in_block(count, 0);  // made of one input, and nothing on the way lies in memory; read over the same shape, or by what is not elementwise
+    Vec<char> cheap(count, 0), read_in_block(count, 0);  // made of one input, no stored value between; read over the same shape, or not by an elementwise op
     for (int i = 0; i < count; ++i) {
       const int s = source(i);
       cheap[i] = s >= 0 && s != i && g[s].op == Op::input;
@@ -316,7 +317,7 @@ struct Schedule {
     if (may_fill) waiting += work_of(i);
   }
 
-  // ---- what must lie in memory
+  // ---- values that must be in memory
   constexpr void need(int o, int block, int walk) {
     const Node& n = g[o];
     if (is_free(o) || is_view(n) || block_of[o] == block || stored[o] || visited[o] == walk) return;
@@ -330,7 +331,7 @@ struct Schedule {
     if (s == o || s < 0) mark_stored(o);
     else if (!is_free(s) && block_of[s] != block) mark_stored(s);
   }
-  /// In any case, whatever block it is in: this decides what is rebuilt from it.
+  /// Values that are stored whatever their block: marked before blocks exist, as source() depends on them.
   constexpr void store_first() {
     for (int o : g.outputs) mark_stored(memory_of(o));
     store_bases();
@@ -339,7 +340,7 @@ struct Schedule {
         if ((is_view(g[o]) || g[i].op == Op::matmul))
           if (const int m = memory_of(o); !is_free(m)) mark_stored(m);
   }
-  /// What another block reads.
+  /// Values that another block reads.
   constexpr void store() {
     for (int i = 0; i < count; ++i) {
       if (is_free(i) || is_view(g[i])) continue;
@@ -347,7 +348,7 @@ struct Schedule {
         if (!(g[i].op == Op::slice_scatter && o == g[i].operand[0])) need(o, block_of[i], ++walks);
     }
   }
-  /// What a part is replaced of, if not all of it is in the end.
+  /// The bases of slice_scatters, unless parts overwrite all of a base.
   constexpr void store_bases() {
     Vec<int> replaced_by;
     for (int i = 0; i < count; ++i) {
@@ -358,7 +359,7 @@ struct Schedule {
     for (int i = 0; i < replaced_by.size(); ++i)
       if (replaced_by[i] >= 0 && (g[i].op == Op::slice_scatter || !is_overwritten(i, replaced_by))) mark_stored(i);
   }
-  /// By one part behind the other, along one axis.
+  /// Do parts that meet along one axis replace all of `base`?
   constexpr bool is_overwritten(int base, const Vec<int>& replaced_by) const {
     const Shape& whole = g[base].shape;
     int axis = -1;
@@ -380,7 +381,7 @@ struct Schedule {
     }
     return false;
   }
-  /// Kernels that nobody reads (parameter updates) go last, so that they may write in place.
+  /// Blocks whose values no other block reads (parameter updates) go last, so that they may write in place.
   constexpr void sort() {
     Vec<char> read(blocks.size(), 0);
     for (int i = 0; i < count; ++i) {

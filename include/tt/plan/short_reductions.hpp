@@ -1,5 +1,5 @@
-// Reductions of a few elements that lie apart (the windows of a pool, pairs of rows), written out as elementwise ops on slices: executors
-// then work on vectors of results, where they would take rows of three elements one by one. Exact: the order is that of
+// Reductions of a few non-contiguous elements (the windows of a pool, pairs of rows), written out as elementwise ops on slices: executors
+// then work on vectors of results, where they would reduce rows of three elements one by one. Exact: the order is that of
 // graph/reduce_order.hpp.
 //   amax(window(x, size 3, step 2))   becomes   max(max(x[0::2], x[2::2]), x[1::2])
 #pragma once
@@ -8,10 +8,10 @@
 namespace tt {
 namespace detail {
 
-/// So many elements are written out, at most.
+/// The most elements of a reduction that is written out.
 inline constexpr std::int64_t short_reduction = 8;
 
-/// The axis along which node i reduces a few elements of a view; -1: it is no such reduction.
+/// The axis along which node i reduces a few elements of a view; -1: node i is no such reduction.
 constexpr int short_axis(const Graph& g, int i) {
   const Node& n = g[i];
   if (!is_reduction(n.op) || n.attribute == 0 || (n.bits & in_row_order)) return -1;
@@ -22,7 +22,7 @@ constexpr int short_axis(const Graph& g, int i) {
   const Extent e = g[o].shape[axis];
   if (n.attribute != std::int64_t{1} << axis || !e.is_constant() || e.code > short_reduction) return -1;
   const bool one_behind_the_other = g[o].op != Op::window && axis == g[o].shape.rank - 1;
-  return one_behind_the_other && e.code > 2 ? -1 : axis;  // rows that lie so are read as they lie; pairs are taken apart in registers
+  return one_behind_the_other && e.code > 2 ? -1 : axis;  // contiguous rows are read in place; pairs are taken apart in registers
 }
 /// Term k along an axis of `view`, without that axis.
 constexpr int term_of(Graph& g, int view, int axis, std::int64_t k) {
@@ -49,16 +49,16 @@ constexpr int written_out(Graph& g, const Node& n, int operand, int axis) {
     for (int k = 1; k < count; ++k) part[0] = g.elementwise(combine, {part[0], part[k]});
   }
   int result = part[0];
-  if (n.op == Op::sum && is_floating(n.dtype)) result = g.add(result, g.constant(n.dtype, 0));  // a sum begins with 0: of -0 alone it is 0
+  if (n.op == Op::sum && is_floating(n.dtype)) result = g.add(result, g.constant(n.dtype, 0));  // a sum begins with 0, so that of -0 alone is 0
   return g.reshape(result, n.shape);
 }
 
 }  // namespace detail
 
-/// Is there something for write_out_short_reductions?
+/// Does write_out_short_reductions change this graph?
 constexpr bool has_short_reductions(const Graph& g) {
   for (int i = 0; i < g.nodes.size(); ++i)
-    if (const Op op = g.nodes.items[i].op; (op == Op::sum || op == Op::amax || op == Op::amin) && detail::short_axis(g, i) >= 0) return true;  // no call for each node
+    if (const Op op = g.nodes.items[i].op; (op == Op::sum || op == Op::amax || op == Op::amin) && detail::short_axis(g, i) >= 0) return true;  // no call a node
   return false;
 }
 constexpr Graph write_out_short_reductions(const Graph& g) {

@@ -1,5 +1,6 @@
-// How a kernel is divided among threads: in ranges of batches, rows or columns, never along what is
-// summed, so the bits do not depend on the number of threads. Every executor divides like this.
+// How a kernel is divided among threads: in ranges of batches, rows or columns, never along a summed
+// axis, so the bits do not depend on the number of threads. Every executor divides like this.
+//   const Split s = split_kernel(extents, threads);   for (int i = 0; i < s.parts; ++i) run(s.part(i));
 #pragma once
 #include "tt/plan/plan.hpp"
 
@@ -7,7 +8,7 @@ namespace tt {
 
 enum class SplitAxis : std::uint8_t { none, batch, rows, cols };
 
-/// What one call of a kernel does: everything, or [begin, end) of one axis.
+/// The work of one call of a kernel: everything, or [begin, end) of one axis.
 struct Range {
   SplitAxis axis = SplitAxis::none;
   std::int64_t begin = 0, end = 0;
@@ -18,21 +19,21 @@ struct Range {
   }
 };
 
-/// The extents of a kernel, as far as dividing it goes.
+/// The extents of a kernel that matter for dividing it.
 struct KernelExtents {
   KernelKind kind = KernelKind::rows;
   std::int64_t batch = 1, rows = 1, cols = 1, inner = 1;
   bool columns_divide = true;  ///< nothing is summed along them or stored once a row
-  std::int64_t row_unit = 1;   ///< parts of rows begin at multiples of it (not of a matrix product's)
+  std::int64_t row_unit = 1;   ///< parts of rows begin at its multiples (not those of a matrix product)
 
-  /// Elements computed; of a matrix product, about as long as so many elements take.
+  /// Elements computed; for a matrix product, the number of elements that take about as long.
   constexpr std::int64_t work() const {
     return batch * rows * cols * (kind == KernelKind::cols ? inner : 1) *
            (kind == KernelKind::matmul ? inner / 16 + 1 : 1);
   }
 };
 
-/// A thread is worth waking for so many elements (a few microseconds).
+/// Elements that are worth waking a thread for (a few microseconds).
 inline constexpr std::int64_t work_per_thread = 32768;
 
 struct Split {
@@ -67,13 +68,13 @@ constexpr Split split_kernel(const KernelExtents& k, int threads) {
     offer(SplitAxis::rows, k.rows, k.row_unit);
     if (k.columns_divide) {
       offer(SplitAxis::cols, k.cols, k.kind == KernelKind::cols ? panel_columns : tile_columns);
-      if (k.kind == KernelKind::cols) offer(SplitAxis::cols, k.cols, 16);  // of few long columns: lines of memory
+      if (k.kind == KernelKind::cols) offer(SplitAxis::cols, k.cols, 16);  // few long columns: parts of a cache line each
     }
   }
   return best;
 }
 
-/// May the columns of kernel k be computed apart?
+/// May ranges of the columns of kernel k be computed independently?
 template <class AnyPlan>
 constexpr bool columns_divide(const AnyPlan& plan, const Kernel& k) {
   if (k.kind == KernelKind::matmul) return true;
@@ -92,7 +93,7 @@ constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
   for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) n += is_reduction(plan.instructions[i].op);
   return n;
 }
-/// May threads share the only row of kernel k, block by block, sweep by sweep, where it is long? Its sums are those of blocks, whoever takes them.
+/// May threads share the only row of kernel k, block by block, sweep by sweep, where it is long? Its sums are those of blocks, whichever thread computes them.
 template <class AnyPlan>
 constexpr bool shares_row(const AnyPlan& plan, const Kernel& k) {
   const bool long_enough = !k.cols.is_constant() || k.cols.code >= 2 * work_per_thread;

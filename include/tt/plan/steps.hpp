@@ -1,6 +1,6 @@
-// Steps: a function that holds ops with kernels of their own (sort, gather, a user's) as fused graphs and those calls between
-// them. A call runs as soon as all that it reads is there; other nodes are computed as late as they can be, so that few values
-// lie in memory between two graphs. A call reads inputs and results of earlier calls reshaped, permuted or cut where they lie.
+// Steps: a function that holds ops with kernels of their own (sort, gather, a user's) as fused graphs and calls of those ops between
+// them. A call runs as soon as its operands are computed; other nodes are computed as late as they can be, so that few values
+// are in memory between two graphs. A call reads inputs and results of earlier calls in place where they are reshaped, permuted or cut.
 //   const Steps s = cut_into_steps(graph);   for (const Steps::Step& step : s.step) step.call >= 0 ? ... : !step.view.empty() ? ... : ...
 #pragma once
 #include "tt/graph/transform.hpp"
@@ -10,9 +10,9 @@ namespace tt {
 struct Steps {
   struct Step {
     Graph graph;         ///< fused, from the values `in` to the values `out`
-    Vec<int> view;       ///< or the value `in` reshaped, permuted and cut, as these nodes say, the last one first
+    Vec<int> view;       ///< or a view: the value `in` reshaped, permuted and cut as these nodes are, the last one first
     bool dense = false;  ///< then: several calls read it, so it is contiguous
-    int call = -1;       ///< or a node of the function that a kernel computes; `out` are all results of its op, -1: nobody reads it
+    int call = -1;       ///< or a node of the function that a kernel computes; `out` are all results of its op, -1: without a reader
     Vec<int> results;    ///< then: their nodes, -1 likewise
     Vec<int> in, out;
     Vec<int> last_read;  ///< values that no later step reads
@@ -24,7 +24,7 @@ struct Steps {
 
 namespace detail {
 
-/// Level l is a fused graph, then the calls that read no later one's values.
+/// Level l is a fused graph, then the calls that read values of this and earlier levels only.
 class StepCutter {
  public:
   explicit StepCutter(const Graph& g)
@@ -56,17 +56,17 @@ class StepCutter {
   const Vec<int> live_;
   const Calls calls_;
   Vec<int> level_, value_;
-  Vec<char> free_;  ///< a repeated number: costs nothing, so every graph has its own
-  Vec<char> root_;  ///< lies in memory, and a fused graph computes it
+  Vec<char> free_;  ///< a repeated scalar: costs nothing, so every graph has its own
+  Vec<char> root_;  ///< a fused graph computes it and stores it in memory
   Vec<int> shows_;  ///< of a root that is a view of an input or of a call's result: that node, else -1
   Vec<int> calls_that_read_;
   Vec<char> wanted_, read_;  ///< computed by the fused graph of its level; read by that of a later one, or an output
-  int last_ = 0;    ///< the level behind all calls
+  int last_ = 0;    ///< the level after all calls
   Steps steps_;
-  Vec<int> node_, seen_at_;  ///< in the graph of this level
+  Vec<int> node_, seen_at_;  ///< the node's id in the graph of a step, and the level of that graph
 
   bool is_fused(int i) const { return g_[i].op != Op::input && calls_.call_of[i] < 0; }
-  /// A value that a step makes anyhow; other outputs are copies: of an input, into one's memory, or of one that is there twice.
+  /// Is output k a value that a step makes anyhow? Other outputs are copies: of an input, into an input's memory, or of a value that is returned twice.
   bool is_own_output(int k) const {
     const int i = g_.outputs[k];
     if (g_.donated[k] >= 0 || g_[i].op == Op::input) return false;
@@ -74,7 +74,7 @@ class StepCutter {
       if (g_.outputs[j] == i) return false;
     return true;
   }
-  /// What a call of an op with an effect was recorded as: later ones have greater numbers. Others: 0.
+  /// The place of a call of an op with an effect in the order of recording (later ones have greater numbers); other ops: 0.
   int turn(int c) const { return g_[calls_.first[c]].def->info.effect ? g_[calls_.first[c]].identity : 0; }
   Vec<int> in_order(Vec<int> calls) const {
     for (int k = 1; k < calls.size(); ++k)
@@ -87,7 +87,7 @@ class StepCutter {
       if (turn(c) > 0) effects.push_back(c);
     effects = in_order(effects);
     place_behind_operands();
-    for (int k = 1; k < effects.size(); ++k) {  // none before an earlier one
+    for (int k = 1; k < effects.size(); ++k) {  // no effect before an earlier one
       const int least = level_[calls_.first[effects[k - 1]]];
       if (level_[calls_.first[effects[k]]] >= least) continue;
       for (int i : calls_.results[effects[k]])
@@ -96,7 +96,7 @@ class StepCutter {
     }
     for (int i : live_)
       if (is_fused(i)) level_[i] = last_;
-    for (int t = live_.size() - 1; t >= 0; --t)  // each as late as what reads it
+    for (int t = live_.size() - 1; t >= 0; --t)  // each as late as its first reader
       for (int o : g_.operands(live_[t]))
         if (const int i = live_[t]; is_fused(o) && (calls_.call_of[i] >= 0 || !free_[o]) && level_[i] < level_[o]) level_[o] = level_[i];
   }
@@ -114,7 +114,7 @@ class StepCutter {
     for (int i : live_)
       for (int o : g_.operands(i))
         if (is_fused(o) && (calls_.call_of[i] >= 0 || (!free_[o] && level_[o] < level_[i]))) root_[o] = 1;
-    for (int k = 0; k < g_.outputs.size(); ++k)  // the last level writes those that are not a step's own
+    for (int k = 0; k < g_.outputs.size(); ++k)  // the last level writes outputs that are not is_own_output
       if (const int o = g_.outputs[k]; is_fused(o) && (is_own_output(k) || (!free_[o] && level_[o] < last_))) root_[o] = 1;
   }
 
@@ -122,7 +122,7 @@ class StepCutter {
     const Op op = g_[i].op;
     return op == Op::reshape || op == Op::permute || (op == Op::slice && g_.attributes<SliceAttribute>(g_[i]).step > 0);
   }
-  /// Which roots calls alone read, as views; and which nodes fused graphs compute. Readers come before what they read.
+  /// Finds the roots that only calls read, as views, and the nodes that fused graphs compute. Readers come before their operands.
   void find_views() {
     for (int k = 0; k < g_.outputs.size(); ++k) {
       const int o = g_.outputs[k];
@@ -148,7 +148,7 @@ class StepCutter {
     }
   }
 
-  /// What a node is in the graph of a step: itself if it was recorded there, or an input of it.
+  /// The node that stands for i in the graph of a step: recorded there, or an input of that graph.
   int in_graph(Steps::Step& s, int i, int level) {
     if (seen_at_[i] == level) return node_[i];
     int made;

@@ -1,6 +1,6 @@
-// Replaces calls of index_select and gather whose results only fused programs read by a call that checks the places and a `take`, a load at those
-// places: the elements are not written out first, and an embedding is one kernel with the ops behind it. The check comes before, so that no element is
-// read where there is none.
+// Replaces calls of index_select and gather whose results only fused programs read by a call that checks the indices and a `take`, a load at these
+// indices: the elements are not written out first, and an embedding is one kernel with the ops that follow. The check comes first, so that no
+// element out of range is read.
 //   before   %3 = index_select(%0, %1) dim 0: f32 (n, 64)
 //   then     %3 = _check_index_select(%1): i64 (n);   %4 = prims.reshape(%3): i64 (n, 1);   %5 = prims.take(%0, %4) axis 0: f32 (n, 64)
 #pragma once
@@ -42,21 +42,21 @@ class CallsToTakes {
       }
     return r_.intern(n, g_, mapped(g_.operands(n), map_));
   }
-  /// Is this a call that takes elements, at places for a whole slice each (index_select), or for all elements of its source beside the axis?
+  /// Is this a call that may be a load: an index for each whole slice (index_select), or for each element of the source's other axes (gather)?
   bool takes(const Node& n) const {
     if (!is_external(n) || !n.def->check_places || !n.def->check_places() || is_repeated_number(g_, n.operand[0])) return false;
     const Shape &from = g_[n.operand[0]].shape, &places = g_[n.operand[1]].shape;
     if (!is_integral(g_[n.operand[1]].dtype) || from.rank == 0 || n.shape.rank != from.rank) return false;
     if (places.rank < 2) return n.shape[axis_of(n)] == places.size();
     if (places != n.shape) return false;
-    for (int k = 0; k < from.rank; ++k) {  // gather, of a part perhaps; its kernel compares sizes that are not known
+    for (int k = 0; k < from.rank; ++k) {  // gather, perhaps of a part; symbolic sizes are left to its kernel, which compares them
       const bool fits = places[k].is_constant() && from[k].is_constant() && places[k].code <= from[k].code;
       if (k != axis_of(n) && places[k] != from[k] && !fits) return false;
     }
     return true;
   }
   int axis_of(const Node& n) const { return normalize_axis(static_cast<int>(g_.attribute_words(n)[0]), n.shape.rank); }
-  /// Do programs alone read a value, and none of them from memory?
+  /// Do only fused programs read a value, and none of them from memory?
   bool is_fused(int i) const {
     for (int u : users_[i]) {
       if (u < 0) return false;
@@ -66,7 +66,7 @@ class CallsToTakes {
     }
     return true;
   }
-  /// Has a shape nothing but several axes in the place of that of a vector of places? Which?
+  /// Does `to` differ from the shape of n only in that the axis of a vector of indices is split? `axes`: into these.
   bool splits_places(const Node& n, const Shape& to, Shape& axes) const {
     const int axis = axis_of(n), more = to.rank - n.shape.rank;
     if (more < 0 || g_[n.operand[1]].shape.rank > 1) return false;
@@ -76,7 +76,7 @@ class CallsToTakes {
     }
     return axes.size() == n.shape[axis];
   }
-  /// A call as a load; of a vector of places, with these axes.
+  /// A call as a load; a vector of indices is reshaped to `axes`.
   int take(const Node& n, const Shape& axes) {
     const Shape from = g_[n.operand[0]].shape, places = g_[n.operand[1]].shape;
     const int axis = axis_of(n);
@@ -86,14 +86,14 @@ class CallsToTakes {
         if (k != axis && places[k] != from[k]) table = r_.slice(table, k, 0, places[k], 1);
       return r_.take(table, checked_places(n, places), axis);
     }
-    Shape beside, along;  // the table and the places, of one rank
+    Shape beside, along;  // shapes of the table and of the indices, of equal rank
     for (int k = 0; k < axis; ++k) beside.push_back(from[k]), along.push_back(1);
     for (int k = 0; k < axes.rank; ++k) beside.push_back(1), along.push_back(axes[k]);
     beside.set(axis + axes.rank - 1, from[axis]);
     for (int k = axis + 1; k < from.rank; ++k) beside.push_back(from[k]), along.push_back(1);
     return r_.take(r_.reshape(table, beside), checked_places(n, along), axis + axes.rank - 1);
   }
-  /// The places of a call in this shape, behind their check.
+  /// The indices of a call in this shape, after their check.
   int checked_places(const Node& n, const Shape& shape) {
     const Shape& from = g_[n.operand[0]].shape;
     Vec<std::int64_t> words{axis_of(n), g_.attribute_words(n)[1], from.rank};
@@ -106,7 +106,7 @@ class CallsToTakes {
 
 }  // namespace detail
 
-/// Has a function calls that may be loads?
+/// Has a function calls that may become loads?
 inline bool has_takes(const Graph& g) {
   for (const Node& n : g.nodes)
     if (is_external(n) && n.def->check_places) return true;

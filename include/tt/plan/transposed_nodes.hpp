@@ -1,5 +1,6 @@
-// Finds the values that normalize makes with their last two axes exchanged: operands of reductions along rows that lie across memory, which then go
-// down columns, and of permutations behind elementwise ops.
+// Analysis: the values that normalize computes transposed (their last two axes exchanged). These are transposed operands of row reductions, which
+// become column reductions of the untransposed operand, and elementwise results behind a transpose, which is then dropped.
+//   sum(permute(a), axis 1)   becomes   sum(a, axis 0), in row order
 #pragma once
 #include "tt/plan/plan.hpp"
 #include "tt/plan/product_windows.hpp"
@@ -7,15 +8,15 @@
 namespace tt {
 namespace detail {
 
-/// Are so many elements worth a kernel that lays them out first?
+/// Is an axis so long that a kernel that materialises a transposed copy is worth its time?
 constexpr bool is_long(Extent e) { return !e.is_constant() || e.code >= row_padding; }
-/// An argument whose neighbours along rows are none in memory.
+/// Is this an argument whose row elements are neither adjacent in memory nor one repeated element?
 constexpr bool lies_apart(const Graph& g, int id) {
   if (!g.is_strided(id)) return false;
   const Extent last = g.input_strides[static_cast<int>(g[id].attribute)].last();
   return last != Extent(1) && last != Extent(0);
 }
-/// Do a node's rows lie across memory, and are they and the columns long?
+/// Is a node stored so that another axis than the last is contiguous, and are both axes long?
 constexpr bool lies_across_rows(const Graph& g, int id) {
   const Node& n = g[id];
   const Shape& s = n.shape;
@@ -37,8 +38,8 @@ constexpr bool lies_across_rows(const Graph& g, int id) {
 struct TransposedNodes {
   enum How : char {
     as_it_is,
-    by_itself,   ///< a reduction or a permutation: its operand is made with its last axes exchanged
-    of_operand,  ///< a node of that operand, which nothing else reads
+    by_itself,   ///< a reduction or a permutation: its operand is computed with its last two axes exchanged
+    of_operand,  ///< a node that computes such an operand and has no other reader
   };
   const Graph& g;
   const FlatNodes& flat;
@@ -55,11 +56,11 @@ struct TransposedNodes {
     for (int o : g.outputs) ++uses[o];
     for (int i = 0; i < g.size(); ++i)
       if (const Node& n = g[i]; is_reduction(n.op) && n.attribute == 1 << (n.shape.rank - 1)) exchange(i, uses, true);
-    for (int i = g.size() - 1; i >= 0; --i)  // a permutation of what reads another one first: that is none then
+    for (int i = g.size() - 1; i >= 0; --i)  // outer permutations first: absorbing one may remove the inner one
       if (const Node& n = g[i]; how[i] == as_it_is && n.op == Op::permute && exchanges_last_two(g, n) && is_elementwise(g[n.operand[0]].op))
         exchange(i, uses, false);
   }
-  /// What is repeated along one of the last two axes: a reshape exchanges them.
+  /// Is one of the last two extents 1? Then a reshape exchanges these axes.
   static constexpr bool is_vector(const Shape& s) { return s.from_right(0) == Extent(1) || s.from_right(1) == Extent(1); }
 
  private:
@@ -70,7 +71,7 @@ struct TransposedNodes {
     how[i] = by_itself;
     mark_operand(o);
   }
-  /// A matrix, or several, whose rows lie across memory, and whose columns along it.
+  /// Is this a matrix, or a batch of them, with contiguous columns instead of rows?
   constexpr bool lies_transposed(int i) const {
     const Node& n = g[i];
     if (!lies_across_rows(g, i)) return false;
@@ -78,7 +79,7 @@ struct TransposedNodes {
     const Op op = g[n.operand[0]].op;
     return exchanges_last_two(g, n) && (!is_leaf(op) || op == Op::input);
   }
-  /// Can node i, of this shape and read once, be made with its last axes exchanged, at no price? `across`: of memory that lies so.
+  /// Can node i (this shape, one use) be computed transposed at no cost? Sets `across` if an operand is stored transposed.
   constexpr bool may_exchange(int i, const Shape& shape, const Vec<int>& uses, bool& across) const {
     const Node& n = g[i];
     if (is_vector(n.shape)) return n.shape.rank == 0 || !is_leaf(n.op) || n.op == Op::input;

@@ -1,4 +1,4 @@
-// Which processor code is compiled for with -march=native: what tells one kind from another, as text.
+// The processor that -march=native compiles for, as text: part of the key under which compiled code is cached.
 #pragma once
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -10,15 +10,14 @@
 
 namespace tt::cpu {
 
-/// The same on every core and in every run; other processors, or fewer registers saved by the
-/// system, give another text.
+/// The same on every core and in every run; other processors, or fewer registers saved by the operating system, give another text.
 inline Text cpu_features() {
   Text t;
 #if defined(__x86_64__) || defined(__i386__)
   t << "x86";
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d)) {
-    t << ' ' << a << ' ' << c << ' ' << d;  // b says which core it is
+    t << ' ' << a << ' ' << c << ' ' << d;  // b differs between cores
     if (c & bit_OSXSAVE) {
       unsigned low = 0, high = 0;
       __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

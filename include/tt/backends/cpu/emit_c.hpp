@@ -1,8 +1,7 @@
-// Emitted text: a Plan's kernels as readable C that includes nothing. One function a kernel;
-// elementwise kernels, reductions and column sums whole, of a matrix product the epilogue over a
-// row of a tile. The bodies of opaque ops are recorded and written out, so the text says what the
-// SIMD kernels do, in the same order: same bits.
-//   void softmax_0(void *const *p, const long long *s, const long long *r)   rows, cols; r: see below
+// Emits a Plan's kernels as readable C that includes nothing, one function a kernel: elementwise kernels, reductions and column
+// sums whole; of a matrix product only the epilogue over a row of a tile. The bodies of intrinsics are recorded and written out,
+// so the text computes the same as the SIMD kernels, in the same order: same bits.
+//   void softmax_0(void *const *p, const long long *s, const long long *r)   operands, symbols, r: see divided()
 //   void relu_1(void *const *p, const long long *s, row, col, n, tile)   epilogue
 #pragma once
 #include "tt/plan/plan.hpp"
@@ -42,8 +41,8 @@ class CEmitter : KernelText {
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
-  Vec<char> staged_;        // of each instruction of the plan: its 16-bit float is a float, its boolean or narrow integer an int, of a block that is converted as a whole
-  bool stages_ = false;     // some kernel does
+  Vec<char> staged_;        // of each instruction of the plan: 1 if its element is in a block converted as a whole: a 16-bit float as float, others as int
+  bool stages_ = false;     // does any kernel have such blocks?
 
   void kernel(int number) {
     k_ = &plan_->kernels[number];
@@ -62,8 +61,8 @@ class CEmitter : KernelText {
     else epilogue();
     t << "}\n";
   }
-  /// A kernel may be called for part of its rows or columns, r = {first row, end of rows, first
-  /// column, end of columns}. Where no executor would divide it the text has its extents.
+  /// A kernel may be called for part of its rows or columns, r = {first row, end of rows, first column, end of columns}.
+  /// Where no executor would divide the kernel, the text has its extents instead.
   SplitAxis divided() const {
     const KernelExtents all{k_->kind, 1, k_->rows.code, k_->cols.code, k_->inner.code, columns_divide(*plan_, *k_)};
     const bool constant = k_->rows.is_constant() && k_->cols.is_constant() && k_->inner.is_constant();
@@ -75,12 +74,13 @@ class CEmitter : KernelText {
   Text first_col() const { return divided() == SplitAxis::cols ? Text("r[2]") : Text("0"); }
   Text end_col() const { return divided() == SplitAxis::cols ? Text("r[3]") : extent(k_->cols); }
 
-  // ---- one row that threads share (see shares_row, KernelBounds): phase 0 does everything. Phase p does sweep p - 1, for its columns; a reduction keeps the value of each
-  // block, from which every later phase makes the row's value. The last phase, one more than there are sweeps, is one thread's: it stores what is stored once a row.
+  // ---- one row that threads share (see shares_row, KernelBounds): phase 0 is the whole kernel. Phase p is sweep p - 1 over this call's
+  // columns; a reduction stores the value of each block, and every later phase combines these to the row's value. The last phase, number
+  // sweeps + 1, runs on one thread and does the stores that happen once a row.
   bool shared_ = false;
   int reductions_ = 0;        // of the kernel
-  int reductions_before_ = 0; // of its sweeps before this one
-  /// Where reduction number `which` of a sweep has the value of the block that begins at column b.
+  int reductions_before_ = 0; // of the kernel's earlier sweeps
+  /// The address of the value of reduction number `which` of a sweep for the block that begins at column b.
   Text block_value(const Instruction& x, int which) const {
     return Text("*(") << c_type(x.dtype) << " *)(values + 8 * (b / " << row_block << " * " << reductions_ << " + " << reductions_before_ + which << "))";
   }
@@ -92,7 +92,7 @@ class CEmitter : KernelText {
     kernels_ << "    const i64 phase = r[4], first = phase ? r[5] : 0, last = phase ? r[6] : n;\n    char *const values = (char *)r[7];\n    const int stores = !phase || phase > "
              << k_->sweeps << ";\n    (void)stores;\n";
   }
-  /// Once a row.
+  /// The steps that run once a row.
   void row_steps(int s) {
     row_pointers(s, "row", "    ");
     before_store_ = shared_ ? "if (stores) " : "";
@@ -103,10 +103,10 @@ class CEmitter : KernelText {
   // ---- blocks of narrow elements
   static constexpr int staged_columns = 64;
   static const char* block_type(DType d) { return is_floating(d) ? "float" : "int"; }
-  /// Does a loop over 16 columns of a reduction read elements of 8 or 16 bits? gcc 12 makes vectors of 8 bytes of all that is in such a loop.
+  /// Does a loop over 16 columns of a reduction read elements of 8 or 16 bits? gcc 12 makes 8-byte vectors of everything in such a loop.
   static bool narrows_group(const Instruction& x, bool reduced) { return x.op == Op::load && reduced && (x.dtype == DType::boolean || (is_narrow(x.dtype) && !is_floating(x.dtype))); }
-  /// Those; and 16-bit floats: of a load, does what is loaded become a float, and of a store, was it one, before anything else? bf16 only where it is `reduced`: elsewhere compilers
-  /// make vectors of its conversion.
+  /// True for loads with narrows_group, and for 16-bit floats: a load whose value is only cast to float, a store of a value that is only a
+  /// cast float. bf16 only in a segment that is `reduced`: elsewhere compilers vectorise its conversion.
   bool can_be_staged(int s, int at, bool reduced) const {
     const Instruction& x = plan_->instructions[at];
     const DType d = x.dtype;
@@ -126,7 +126,7 @@ class CEmitter : KernelText {
     }
     return true;
   }
-  /// Finds them in a segment of columns, which is `reduced` or not.
+  /// Finds the instructions to stage in a segment of columns; `reduced`: the segment has reductions.
   bool find_staged(int s, bool reduced = false) {
     bool any = false;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
@@ -150,7 +150,7 @@ class CEmitter : KernelText {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
       if (const Instruction& x = plan_->instructions[i]; x.op == op && staged_[i]) f(x);
   }
-  /// Before and behind the loop over m columns from w on, `columns` at most.
+  /// Text before and after the loop over m columns from w on, `columns` at most.
   void begin_block(int s, const char* indent, int columns = staged_columns) {
     Vec<char> known(plan_->accesses.size(), 0);  // two views of one shape are one access
     for (const Op op : {Op::load, Op::store})
@@ -194,7 +194,7 @@ class CEmitter : KernelText {
     t << indent << "}\n";
   }
 
-  /// Several rows at once, where that saves loads (RowJam), and then the next ones.
+  /// Several rows at once, where that saves loads (RowJam); the loop then continues with the row after them.
   void jammed_rows() {
     const JammedRows jammed = RowJam(*plan_, *k_).jam();
     if (jammed.rows == 1) return;
@@ -245,7 +245,7 @@ class CEmitter : KernelText {
     if (k_->tile > 0) t << "    }\n";
     t << "  }\n";
   }
-  /// The inside of a reducing loop. Element i goes to lane l of each reduction, or is kept for that.
+  /// The inside of a reducing loop. Element i is combined with lane l of each reduction, or (keep) stored in a group of elements for that.
   void accumulating_segment(int s, const char* row, bool keep = false) {
     Text& t = kernels_;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
@@ -262,8 +262,8 @@ class CEmitter : KernelText {
       else t << combine_name(x.op) << name(x.dtype) << '(' << lane << ", " << reg(x.dtype, x.a) << ");\n";
     }
   }
-  /// The elements of a group that a reduction of segment s takes, if they are next to each other in memory and stay as they were (an output may be an
-  /// input's memory), else nothing. Copied, gcc 12 stores halves of vectors, for which loads of whole ones wait.
+  /// The elements of a group that a reduction of segment s takes, if they are consecutive in memory and not overwritten (an output may share
+  /// an input's memory), else nothing. Where such elements are copied first, gcc 12 stores half vectors, on which loads of whole vectors stall.
   Text as_they_lie(int s, const Instruction& reduction) const {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
       const Instruction& x = plan_->instructions[i];
@@ -278,7 +278,7 @@ class CEmitter : KernelText {
     }
     return {};
   }
-  /// Is nothing else done in a segment than to reduce those?
+  /// Does a segment only reduce elements that are consecutive in memory (as_they_lie)?
   bool only_lie(int s) const {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
       const Instruction& x = plan_->instructions[i];
@@ -377,14 +377,14 @@ class CEmitter : KernelText {
         << ");\n";
     });
   }
-  /// The parts of a sum that wait to be combined; see PairwiseTree.
+  /// The number of partial sums that wait to be combined; see PairwiseTree.
   int waiting_parts() const {
     if (!k_->inner.is_constant()) return most_parts;
     int n = 1;
     for (std::int64_t parts = ColumnParts(k_->inner.code, k_->row_order).count(); parts > 1; parts /= 2) ++n;
     return n;
   }
-  /// Columns whose sums are taken together: so many that rows are read as they lie in memory, and all sums of a kernel take
+  /// Columns whose sums are taken together: many, so that rows are read in memory order, but all sums of a kernel take at most
   /// some 64 KiB of the stack.
   int columns_together(int waiting) const {
     int bytes = 0;

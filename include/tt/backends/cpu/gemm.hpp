@@ -1,5 +1,5 @@
-// The matrix products. They know nothing of plans; a kernel's epilogue is handed in. Every element is fma(a[i,k], b[k,j], sum) for
-// k = 0, 1, ...: one order everywhere.
+// The matrix products. They know nothing of plans; a kernel's epilogue is passed as a function. Every element is
+// fma(a[i,k], b[k,j], sum) for k = 0, 1, ...: one order everywhere.
 #pragma once
 #include "tt/backends/cpu/gemm_rows.hpp"
 
@@ -8,9 +8,9 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// Calls epilogue(i, j, rows, vectors, last, t) for every tile: t[rows][vectors * lanes] holds the
-/// products at row i, column j; `last` lanes of the last vector are columns. Rows and Cols: the
-/// sizes as far as they are known at compile time, else negative; they leave out what cannot occur.
+/// Calls epilogue(i, j, rows, vectors, last, t) for every tile: t[rows][vectors * lanes] holds the products at row i, column j;
+/// `last` lanes of the last vector are columns. Rows and Cols: the sizes where they are known at compile time, else negative;
+/// with them, code for cases that cannot occur is left out.
 template <class T, std::int64_t Rows, std::int64_t Cols, class Epilogue>
 TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogue& epilogue) {
   constexpr int wide = tile_vectors<T>;
@@ -64,7 +64,7 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   if constexpr (Cols < 0 || Cols >= wide * lanes)
     while (j + wide * lanes <= m.cols)
       columns(std::integral_constant<int, wide>{}, whole, lanes);
-  // what is left: 1 to `wide` vectors, the last of them perhaps partial
+  // the remaining columns: 1 to `wide` vectors, the last of them perhaps partial
   const auto rest = [&]<int Vectors>(std::integral_constant<int, Vectors> vectors) TT_LAMBDA_INLINE {
     constexpr std::int64_t left = Cols < 0 ? -1 : Cols % (wide * lanes);
     if constexpr (left < 0 || (left + lanes - 1) / lanes == Vectors) {

@@ -1,4 +1,4 @@
-// Products of few rows, where the right side is read as it lies; and right sides that are stored narrower than they are computed with.
+// Products of few rows, which read the right side in its memory order; and right sides stored in a narrower dtype than that of the computation.
 #pragma once
 #include "tt/backends/cpu/gemm_tiles.hpp"
 
@@ -8,13 +8,13 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 namespace detail {
 
-/// Rows of A, at most, for which columns of B are exchanged with its rows while they are read. Each 8 of them do that anew, so it pays where B
-/// comes from memory; else a panel does.
+/// The most rows of A for which a transposed B is transposed while it is read. Each 8 rows read and transpose B anew, so it pays where B
+/// comes from memory (is_far); else a panel is quicker.
 inline constexpr int few_rows = 16;
 constexpr bool is_far(std::int64_t rows, std::int64_t elements, int size) { return elements * size >= (rows <= 4 ? std::int64_t{1} << 20 : std::int64_t{1} << 22); }
-/// Elements of a column that all rows take before the next ones are read.
-inline constexpr std::int64_t column_part = 512, line_pitch = column_part + 16;  // apart by a power of two, columns would share few cache sets
-/// Adds rows of A times a vector of columns of a B whose columns lie one behind the other: squares of B are read, widened if they are stored narrow, and
+/// Elements of a column that are multiplied with all rows before the next ones are read.
+inline constexpr std::int64_t column_part = 512, line_pitch = column_part + 16;  // at a pitch of a power of two, columns would share few cache sets
+/// Adds rows of A times a vector of columns of a B whose columns are contiguous: squares of B are read, widened if they are stored narrow, and
 /// transposed in registers.
 template <class T, class Stored, int Rows>
 TT_NOINLINE void add_squares(const TileOperands<T>& m, const void* columns, T* sums) {
@@ -50,7 +50,7 @@ TT_NOINLINE void add_squares(const TileOperands<T>& m, const void* columns, T* s
   for (int r = 0; r < Rows; ++r) store(sums + r * lanes, sum[r]);
 #endif
 }
-/// Elements that lie one behind the other, in their compute dtype.
+/// Contiguous elements, converted to their compute dtype.
 template <class T, class Stored>
 void widen(T* to, const void* from, std::int64_t n) {
   using C = Carrier<Pack<Stored>>;
@@ -63,10 +63,10 @@ template <class T>
 using Widen = void (*)(T* to, const void* from, std::int64_t n);
 template <class T>
 using AddSquares = void (*)(const TileOperands<T>&, const void* columns, T* sums);
-/// Of 1, 2, 4 and 8 rows.
+/// For 1, 2, 4 and 8 rows.
 template <class T, class Stored>
 inline constexpr AddSquares<T> squares_of[] = {&add_squares<T, Stored, 1>, &add_squares<T, Stored, 2>, &add_squares<T, Stored, 4>, &add_squares<T, Stored, 8>};
-/// What depends on how a side is stored that is narrower than it is computed with.
+/// The functions that depend on the dtype in which a narrow side is stored.
 template <class T>
 struct StoredFunctions {
   Widen<T> widen = nullptr;
@@ -83,7 +83,7 @@ StoredFunctions<T> stored_functions(DType stored) {
     }
   });
 }
-/// A right side that is stored narrower than it is computed with.
+/// A right side that is stored in a narrower dtype than that of the computation.
 template <class T>
 struct StoredSide {
   const std::byte* b;
@@ -92,7 +92,7 @@ struct StoredSide {
   StoredFunctions<T> functions;
 
   const std::byte* at(std::int64_t k, std::int64_t j) const { return b + (k * b_inner + j * b_column) * size; }
-  /// `count` columns from j on, `n` elements of each from row k on, one behind the other, as lines `pitch` apart.
+  /// `count` columns from j on, `n` elements of each from row k on: contiguous lines that are `pitch` apart.
   void columns(std::int64_t k, std::int64_t j, std::int64_t n, int count, T* to, std::int64_t pitch) const {
     for (int c = 0; c < count; ++c) {
       if (b_inner == 1) functions.widen(to + c * pitch, at(k, j + c), n);
@@ -100,7 +100,7 @@ struct StoredSide {
         for (std::int64_t i = 0; i < n; ++i) functions.widen(to + c * pitch + i, at(k + i, j + c), 1);
     }
   }
-  /// The same as rows of `width` elements.
+  /// The same elements as rows of `width` elements.
   void rows(std::int64_t k, std::int64_t j, std::int64_t n, int count, T* to, std::int64_t width) const {
     if (b_column == 1) {
       for (std::int64_t i = 0; i < n; ++i) functions.widen(to + i * width, at(k + i, j), count);
@@ -114,8 +114,8 @@ struct StoredSide {
     }
   }
 };
-/// Of few rows, and a B whose columns lie one behind the other: it comes from memory once. `block`: room for a part of a vector of columns.
-/// `stored`: B as it is stored, if that is narrower.
+/// A product of few rows and a B whose columns are contiguous, so that B is read from memory once. `block`: room for a part of a vector of
+/// columns. `stored`: B in its storage dtype, if that is narrower.
 template <class T, class Epilogue>
 TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, const StoredSide<T>* stored, const Epilogue& epilogue) {
   alignas(64) T t[few_rows * lanes], lines[lanes * line_pitch];
@@ -156,10 +156,10 @@ TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, co
   }
 }
 
-/// Columns of a single row whose sums are in memory together: rows of b are read as they lie, so that a page is used up.
-/// Fewer than half as many are quicker in registers.
+/// Columns of a single row whose sums are kept in memory together: rows of b are read in memory order, so that each page is used up.
+/// With fewer than half as many columns, sums in registers are quicker.
 inline constexpr int long_row = 2048;
-/// Adds Steps rows of b, `b_inner` apart, each times its element of a, from element k on; k = 0 begins.
+/// Adds Steps rows of b, `b_inner` apart, each times its element of a, from element k on; k = 0 starts from zero.
 template <int Steps, class T>
 TT_ALWAYS_INLINE void add_rows(const MatmulOperands<T>& m, const T* b, std::int64_t b_inner, std::int64_t k, std::int64_t columns, T* sums) {
   using C = Carrier<Pack<T>>;
@@ -178,7 +178,7 @@ TT_NOINLINE void multiply_row(const MatmulOperands<T>& m, std::int64_t j, std::i
   for (; k + 4 <= m.inner; k += 4) add_rows<4>(m, m.b + k * m.b_inner + j, m.b_inner, k, columns, sums);
   for (; k < m.inner; ++k) add_rows<1>(m, m.b + k * m.b_inner + j, m.b_inner, k, columns, sums);
 }
-/// Of a B that is stored narrow: four rows of it are converted, and used at once.
+/// For a B that is stored narrow: four of its rows are converted, then used at once.
 inline constexpr int stored_row = 1024;
 template <class T>
 TT_NOINLINE void multiply_row(const MatmulOperands<T>& m, const StoredSide<T>& stored, std::int64_t j, int columns, T* sums) {

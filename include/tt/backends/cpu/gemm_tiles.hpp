@@ -1,5 +1,5 @@
-// Parts of matrix products: tiles in registers, and panels that they read. Every element is fma(a[i,k], b[k,j], sum) for
-// k = 0, 1, ...: one order everywhere.
+// Parts of matrix products: tiles of sums in registers, and the panels of B that they read. Every element is
+// fma(a[i,k], b[k,j], sum) for k = 0, 1, ...: one order everywhere.
 #pragma once
 #include "tt/backends/cpu/transpose.hpp"
 #include "tt/backends/cpu/windows.hpp"
@@ -9,7 +9,7 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// Tile rows by vectors of columns: 32 registers hold 24 sums, 16 hold 12 (measured, AVX-512: 6x4
+/// Tile rows for a number of vectors of columns: 32 registers hold 24 sums, 16 hold 12 (measured, AVX-512: 6x4
 /// packs reach 96 % of peak).
 template <class T>
 constexpr int tile_rows(int vectors) {
@@ -18,7 +18,7 @@ constexpr int tile_rows(int vectors) {
 }
 template <class T>
 inline constexpr int tile_vectors = TT_AVX512 ? 4 : 2;
-/// Vectors of a single row: as many sums as hide the latency of one, and runs of b that are worth a fetch.
+/// Vectors of a single row: enough independent sums to hide the latency of an fma, and stretches of b long enough to be worth a fetch.
 template <class T>
 inline constexpr int wide_row = (TT_AVX512 ? 16 : 8) / Pack<T>::parts;
 
@@ -33,13 +33,13 @@ struct TileOperands {
   int last;
   std::int64_t b_column = 1;
 };
-/// How rows of B are read: also beyond `last`, not beyond it, or elements that are b_column apart.
+/// How rows of B are read: whole (also beyond `last`), partial (not beyond `last`), or strided (elements that are b_column apart).
 enum class Panel : std::uint8_t { whole, partial, strided };
 
 /// sum[Rows][Vectors] += column k of the tile times row k of the panel.
 template <Panel P, class T, int Rows, int Vectors>
 TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m, std::int64_t k) {
-  static_assert(Rows <= 32 && Vectors <= 16);  // what is unrolled: else the sums lie in memory
+  static_assert(Rows <= 32 && Vectors <= 16);  // the counts unrolled below: in a loop that is not unrolled the sums would be in memory
   using C = Carrier<Pack<T>>;
   Pack<T> bk[Vectors];
 #pragma GCC unroll 16
@@ -56,10 +56,10 @@ TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOper
     for (int v = 0; v < Vectors; ++v) sum[r][v] = C::template apply<Op::fma>(ak, bk[v], sum[r][v]);
   }
 }
-/// sum = A tile times B panel, or sums so far and that. Inner: its length, where that is known and the loop is to be unrolled; else 0.
+/// sum = A tile times B panel, plus so_far if given. Inner: the length of the sum, if it is known and the loop is to be unrolled; else 0.
 template <int Inner, Panel P, class T, int Rows, int Vectors>
 TT_ALWAYS_INLINE void multiply_tile(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m, const T* so_far = nullptr) {
-  // Unrolled by order: left as loops at -O2, g++ keeps the sums on the stack (1.6x slower).
+  // Unrolled by pragma: left as loops at -O2, g++ keeps the sums on the stack (1.6x slower).
 #pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
@@ -86,7 +86,7 @@ TT_NOINLINE void matmul_tile(const TileOperands<T>& m, T* t, const T* so_far = n
   store_tile(t, sum);
 }
 
-/// Goes through them one by one.
+/// Enumerates the windows (or the elements of a window) one by one.
 class WindowCounter {
  public:
   WindowCounter(const WindowAxes& axes, std::int64_t first) : axes_(axes) {
@@ -112,7 +112,7 @@ class WindowCounter {
   const WindowAxes& axes_;
   std::int64_t index_[WindowAxes::capacity] = {};
 };
-/// Columns of a panel of windows, at most.
+/// The most columns of a panel of windows.
 inline constexpr int window_columns = 64;
 
 template <class T>
@@ -124,10 +124,10 @@ struct MatmulOperands {
   std::int64_t b_inner;
   bool b_padded;  // the last vector of b's rows may be read whole
   std::int64_t b_column = 1;
-  const Windows* windows = nullptr;  // b's columns are put together in the panel, from this one on
+  const Windows* windows = nullptr;  // the panel is filled with the windows that are b's columns, from first_column on
   std::int64_t first_column = 0;
 
-  /// `b` was moved to this column as if columns lay one behind the other.
+  /// Requires that `b` has been advanced to this column as if columns were consecutive elements; undoes that.
   void read(const Windows& w, std::int64_t column) {
     windows = &w;
     b -= column;
@@ -138,8 +138,8 @@ struct MatmulOperands {
 
 namespace detail {
 
-/// All tiles of one panel of `Vectors` vectors. epilogue(i, rows). Rows: the number of rows when it
-/// is known at compile time; then what is left over is one tile of just that height.
+/// All tiles of one panel of `Vectors` vectors. epilogue(i, rows). Rows: the number of rows where it
+/// is known at compile time; the remaining rows are then one tile of exactly that height.
 template <class T, std::int64_t Rows, int Vectors, Panel P, class Epilogue>
 TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::int64_t b_inner,
                                    int last, T* t, const Epilogue& epilogue) {
@@ -151,11 +151,11 @@ TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::
     i += H;
   };
   if constexpr (Rows >= height || Rows < 0)
-    while (i + height <= m.rows && !(Rows < 0 && height == 6 && m.rows - i == 8))  // these are twice four: quicker than six and two single ones
+    while (i + height <= m.rows && !(Rows < 0 && height == 6 && m.rows - i == 8))  // 8 rows: two tiles of four are quicker than one of six and two single rows
       tile(std::integral_constant<int, height>{});
   if constexpr (Rows >= 0) {
     if constexpr (Rows % height != 0)
-      if (i < m.rows)  // only the last part of a product that is divided has the rest
+      if (i < m.rows)  // only the last part of a divided product has the remaining rows
         tile(std::integral_constant<int, static_cast<int>(Rows % height)>{});
   } else {
     if constexpr (height > 4)
@@ -164,19 +164,19 @@ TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::
   }
 }
 
-/// Rows of a panel brought together: at strides of 4 KiB they would share few cache sets.
+/// Copies rows of a panel so that they are contiguous: at strides of 4 KiB they would share few cache sets.
 template <class T>
 TT_NOINLINE void pack_panel(const T* b, std::int64_t b_inner, std::int64_t inner, int width, T* to) {
   for (std::int64_t k = 0; k < inner; ++k)
     std::memcpy(to + k * width, b + k * b_inner, sizeof(T) * static_cast<std::size_t>(width));
 }
 
-/// Columns of windows that lie `step` apart.
+/// Consecutive columns whose windows are `step` elements apart.
 struct WindowRun {
   std::int64_t from;
   int begin, end;
 };
-/// Runs of columns, step apart, as rows of `width` elements. What lies behind a run may be written, by the next run again.
+/// Runs of columns, step apart, as rows of `width` elements. Elements behind a run may be overwritten; the next run writes them again.
 template <class T>
 TT_ALWAYS_INLINE void pack_runs(WindowCounter row, const T* b, std::int64_t inner, const WindowRun* run, int runs, std::int64_t step, int width, T* to) {
   for (std::int64_t k = 0; k < inner; ++k, to += width, row.next())
@@ -194,7 +194,7 @@ TT_ALWAYS_INLINE void pack_runs(WindowCounter row, const T* b, std::int64_t inne
       for (; j < end; ++j, p += step) to[j] = *p;
     }
 }
-/// Columns that lie anywhere; where rows lie one behind the other, squares of them are exchanged.
+/// Columns at any offsets; where consecutive rows of the panel are consecutive in memory, squares of them are transposed.
 template <class T>
 TT_ALWAYS_INLINE void pack_squares(WindowCounter row, const T* b, std::int64_t inner, std::int64_t each, const std::int64_t* column,
                                    int count, int width, T* to) {
@@ -212,13 +212,13 @@ TT_ALWAYS_INLINE void pack_squares(WindowCounter row, const T* b, std::int64_t i
     for (std::int64_t i = 0; i < n; ++i) row.next();
   }
 }
-/// Columns of windows that are put together at once, for one or several tiles of `tile` columns: so many that they stay in the nearest cache (32 KiB).
+/// Columns of windows that are packed at once, for one or several tiles of `tile` columns: as many as stay in the nearest cache (32 KiB).
 constexpr int packed_columns(std::int64_t inner, int size, int tile) {
   int columns = window_columns;
   while (columns > tile && inner * columns * size > 1 << 15) columns /= 2;
   return columns;
 }
-/// `count` columns of windows from `first` on, as rows of `width` elements, of which the last are anything.
+/// `count` columns of windows from `first` on, as rows of `width` elements; elements beyond `count` are undefined.
 template <class T>
 TT_NOINLINE void pack_windows(const Windows& w, const T* b, std::int64_t inner, std::int64_t first, int count, int width, T* to) {
   const WindowAxes& columns = w.columns;

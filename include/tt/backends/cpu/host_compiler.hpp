@@ -1,7 +1,7 @@
-// The system's C compiler: text in, functions out. Runs $CC, else `cc`, without a shell, in a private
-// folder; what it writes is loaded with dlopen.
+// The system's C compiler: text in, functions out. Runs $CC, else `cc`, without a shell, in a private folder, and loads the
+// shared object with dlopen. Throws Unavailable when there is no compiler or it fails.
 //   Library l = compile_c(text);   l.find("softmax_0")
-// A compiler is given as words, as in CC="ccache gcc". Unavailable when there is none or it fails.
+// A compiler is given as words, as in CC="ccache gcc".
 #pragma once
 #include <dlfcn.h>
 
@@ -18,7 +18,7 @@ class Library {
  public:
   Library() = default;
   explicit Library(void* handle) : handle_(handle) {}
-  /// Loads a file; false, and why, when that does not go.
+  /// Loads a file; false, and why, when that fails.
   bool load(const char* path, Text& why) {
     void* h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!h)
@@ -43,20 +43,20 @@ class Library {
   void* handle_ = nullptr;
 };
 
-/// Flags under which emitted text keeps its bits: nothing contracts, NaN, inf and -0 survive.
+/// Flags under which emitted text gives the same bits: no contraction to fma, NaN, inf and -0 survive.
 inline constexpr const char* host_flags[] = {
     "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
 #if defined(__x86_64__)
-    // Lanes of reductions are whole registers. For most of Intel's processors gcc takes half of one at a time, and what is
-    // written in halves stalls who reads it whole: sums took 2.7 to 5.8 times as long.
+    // Lanes of reductions are whole registers. For most of Intel's processors gcc uses half registers, and a whole load of a value
+    // stored in halves stalls: sums took 2.7 to 5.8 times as long.
     "-mprefer-vector-width=512",
 #endif
     "-fPIC", "-shared", "-w", "-x", "c"};
 
-/// A compiler takes longer than this on nothing that is emitted.
+/// Emitted text never takes a compiler longer than this.
 inline constexpr int compiler_milliseconds = 120'000;
 
-/// The compiler as the environment names it when this is made.
+/// The compiler that the environment names when this object is made.
 class HostCompiler {
  public:
   HostCompiler() {
@@ -78,7 +78,7 @@ class HostCompiler {
     for (const Text& w : words_) t << (t.empty() ? "" : " ") << w;
     return t;
   }
-  /// The command, flags, and the size and time of the files it names: changes when the compiler does.
+  /// The command, flags, and the size and time of the files that its words name: changes when the compiler does.
   Text identity() const {
     Text t;
     for (const Text& w : words_) {
@@ -112,7 +112,7 @@ class HostCompiler {
     environment.push_back(nullptr);
     return process.run(arguments, environment, milliseconds);
   }
-  /// What is wrong with a result, or nothing.
+  /// The error message for a result; empty if it succeeded.
   Text failure(const Process::Result& r) const {
     Text t;
     if (r.started && !r.stopped && r.status == 0) return t;
@@ -129,7 +129,7 @@ class HostCompiler {
   Vec<Text> words_;
   Text search_ = "/bin:/usr/bin";
 
-  /// The program that a word names, as it would be run; empty if there is none.
+  /// The path of the program that a word names, by the search a shell does; empty if there is none.
   Text file_of(const Text& word) const {
     const auto runs = [](Text& path) {
       struct stat s;
@@ -159,7 +159,7 @@ class HostCompiler {
   }
 };
 
-/// Compiles C text and loads it; throws Unavailable. The text of a failure is kept, and named.
+/// Compiles C text and loads it; throws Unavailable. The text of a failure is kept in its folder, which the error names.
 inline Library compile_c(const Text& text) {
   backend::TemporaryFolder folder;
   if (folder.path().empty())

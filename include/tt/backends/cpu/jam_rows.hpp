@@ -1,6 +1,6 @@
-// Unroll and jam: a row of a kernel and the next ones, whose loads are in part the same elements (windows of a convolution, stencils), as one row of a
-// kernel that loads each of them once. The rows' instructions are woven into each other such that one waits for the other's loads; each row's own
-// keep their order: same bits.
+// Unroll and jam: consecutive rows of a kernel that load in part the same elements (windows of a convolution, stencils) become one row of a
+// kernel that loads each element once. The rows' instructions are interleaved so that a row reaches a shared load when another row has it
+// in a register; each row's own instructions keep their order: same bits.
 //   y[i] = f(x[i - W], x[i], x[i + W])   four rows: 6 loads in the place of 12
 #pragma once
 #include "tt/plan/plan.hpp"
@@ -9,8 +9,8 @@
 
 namespace tt::detail {
 
-/// The instructions of `rows` consecutive rows of a kernel as those of one row of `plan`, which has that kernel alone. The rows must be of one run of `run` rows (0: all are).
-/// rows 1: the kernel gains nothing by it.
+/// The instructions of `rows` consecutive rows of a kernel as one row of `plan`, which has only that kernel. The rows must be in one run of `run` rows
+/// (0: all rows are one run). rows 1: jamming gains nothing for this kernel.
 struct JammedRows {
   int rows = 1;
   Extent run = 0;
@@ -42,22 +42,22 @@ class RowJam {
 
  private:
   static constexpr int rows = 4;
-  static constexpr int most_instructions = 1000;  ///< of all rows: 7 x 7 windows are 600; each costs the C compiler's time
-  static constexpr int fewest_shared = 4;         ///< loads of a row that the next one has, too: 3 x 3 windows have 6 and gain 16 %, a stencil of five points has 2
+  static constexpr int most_instructions = 1000;  ///< of all rows together: 7 x 7 windows have 600; each costs the C compiler time
+  static constexpr int fewest_shared = 4;         ///< loads that a row shares with the next: 3 x 3 windows have 6 and gain 16 %, a stencil of five points has 2
 
   const Plan& plan_;
   const Kernel& k_;
   Extent run_ = 0;
   Plan* out_ = nullptr;
   Kernel kernel_;
-  Vec<int> register_[dtype_count];  ///< of each register of a copy (row * registers + number), the one that has its value
+  Vec<int> register_[dtype_count];  ///< for each register of each row (row * registers + number), the register that holds its value
 
   int begin() const { return k_.segment[0]; }
   int end() const { return k_.segment[3]; }
   const Term& term(const Access& a, int i) const { return a.term(plan_.terms.begin(), i); }
 
-  /// Do all accesses go on by one step from a row to the next, within runs of as many rows? A kernel that stores memory that it loads is refused, and 16-bit floats, which are converted a
-  /// block at a time.
+  /// Does every access advance by a constant step from a row to the next, within runs of equal length? Refused: a kernel that stores to
+  /// a buffer that it loads, and 16-bit floats, which are converted a block at a time.
   bool find_run() {
     for (int i = begin(); i < end(); ++i) {
       const Instruction& x = plan_.instructions[i];
@@ -84,7 +84,7 @@ class RowJam {
     });
     return even;
   }
-  /// From a row to the next one of its run.
+  /// The offset from a row to the next one of its run.
   Extent row_step(const Access& a) const {
     Extent step = 0;
     for (int t = 0; t < a.term_count; ++t)
@@ -114,21 +114,21 @@ class RowJam {
     }
     return best;
   }
-  /// Segment s of each row; instruction i of row r where row 0 has instruction i + r * delay.
+  /// Interleaves segment s of all rows: instruction i of row r stands beside instruction i + r * delay of row 0.
   void weave(int s, int delay) {
     const int count = k_.segment[s + 1] - k_.segment[s], reach = (delay < 0 ? -delay : delay) * (rows - 1);
     for (int at = delay < 0 ? -reach : 0; at < count + (delay < 0 ? 0 : reach); ++at)
       for (int row = 0; row < rows; ++row)
         if (const int i = at - row * delay; i >= 0 && i < count) add(plan_.instructions[k_.segment[s] + i], row, s);
   }
-  /// The register that has the value of register `number` of a row: its own, until another one is known to be equal.
+  /// The register that holds the value of register `number` of a row: its own, until another is known to be equal.
   int& value_of(DType d, int number, int row) {
     Vec<int>& all = register_[static_cast<int>(d)];
     const int own = row * k_.registers[static_cast<int>(d)] + number;
     while (all.size() <= own) all.push_back(all.size());
     return all[own];
   }
-  /// The instruction, of that row; nothing if there is an equal one that can be seen from segment s.
+  /// Adds an instruction of that row, unless an equal instruction visible from segment s exists already.
   void add(Instruction x, int row, int s) {
     int* const operands[] = {&x.a, &x.b, &x.c, &x.d};
     for (int k = 0; k < 4; ++k)

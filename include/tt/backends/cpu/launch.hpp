@@ -1,5 +1,5 @@
-// How a static kernel is called, and divided among threads: nothing here depends on the plan, so that a
-// file pays for it once. A kernel is a function of its operands; what dividing it takes is a constant.
+// Calls a static kernel and divides it among threads. Nothing here depends on the plan, so that a file pays for this code once:
+// a kernel is a function of its operands, and the data needed to divide it is a constant.
 #pragma once
 #include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/core/storage.hpp"
@@ -8,7 +8,7 @@
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// What a kernel is called with: its operands by local number, the symbols, and the part that it does.
+/// A kernel's arguments: its operands by local number, the symbols, and the range that this call computes.
 struct KernelCall {
   void* const* operand;
   const SymbolValues* symbols;
@@ -17,7 +17,7 @@ struct KernelCall {
 inline constexpr Range whole_kernel{};
 using StaticFunction = void (*)(const KernelCall&);
 
-/// An operand that every thread needs for itself.
+/// An operand of which every thread needs its own copy.
 struct ScratchOperand {
   int number = 0;
   DType dtype = DType::f32;
@@ -27,7 +27,7 @@ struct ScratchOperand {
            storage_alignment * storage_alignment;
   }
 };
-/// What dividing a kernel takes.
+/// The data needed to divide a kernel: its extents and scratch operands.
 struct DivisibleKernel {
   KernelKind kind = KernelKind::rows;
   bool columns_divide = true;
@@ -42,7 +42,7 @@ struct DivisibleKernel {
 
 namespace detail {
 
-/// Could kernel K be worth dividing? If all of its extents are known and small it has no code for that.
+/// Could kernel K be worth dividing? If all of its extents are constant and small, no code for dividing is generated.
 template <class AnyPlan>
 constexpr bool can_divide(const AnyPlan& plan, int K) {
   const Kernel& k = plan.kernels[K];
@@ -76,7 +76,7 @@ constexpr DivisibleKernel divisible(const AnyPlan& plan, int J, const ScratchOpe
   const Kernel& k = plan.kernels[J];
   return {k.kind, columns_divide(plan, k), k.batch, k.rows, k.cols, k.inner, k.bindings, count, scratch};
 }
-/// Where a buffer of a plan is in this call: an argument, at an offset that is known, or at one that is given.
+/// The address of a plan's buffer in this call: an argument, or in the arena at a constant offset or at one computed at run time.
 template <int External, std::int64_t Offset, int Number>
 struct PlacedBuffer {
   static TT_ALWAYS_INLINE void* address([[maybe_unused]] std::byte* arena, [[maybe_unused]] void* const* external,
@@ -98,7 +98,7 @@ struct DividedCall {
     KernelCall call = d.call;
     call.range = d.split.part(part);
     Vec<void*> own;
-    if (d.kernel.scratch_count > 0 && ThreadPool::in_worker()) {  // the caller has the arena's
+    if (d.kernel.scratch_count > 0 && ThreadPool::in_worker()) {  // the calling thread uses the arena's scratch
       own.append(call.operand, d.kernel.operands);
       std::size_t bytes = 0;
       for (int k = 0; k < d.kernel.scratch_count; ++k) bytes += d.kernel.scratch[k].bytes(*call.symbols);
@@ -115,7 +115,7 @@ struct DividedCall {
 
 }  // namespace detail
 
-/// Calls a kernel, on several threads where that is worth it.
+/// Calls a kernel, on several threads where that is worthwhile.
 TT_NOINLINE inline void run_divided(StaticFunction function, const DivisibleKernel& kernel,
                                     const KernelCall& call) {
   detail::DividedCall d{function, kernel, call, split_kernel(kernel.extents(*call.symbols), array_threads())};

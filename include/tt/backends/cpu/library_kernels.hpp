@@ -1,7 +1,7 @@
-// Kernels of eager ops that tt::compiled brings with it, compiled from emitted C when the library was built (src/emitter/library_kernels.cpp, cmake/tt_library_kernels.cmake):
-// what is softmax, a norm, a loss or a gradient of these runs as fast as if the program had compiled it. They are found by their text, so they are what the
-// emitter would write now, with the bits of the interpreter. A program has those of the ops that it names, or of all if it calls ops by name; one without
-// tt::compiled has none.
+// Kernels of eager ops that are part of tt::compiled: emitted C, compiled when the library was built (src/emitter/library_kernels.cpp,
+// cmake/tt_library_kernels.cmake), so that softmax, norms, losses and their gradients run as fast as compiled functions. A kernel is
+// found by the hash of its text, so it equals the text the emitter would write now, with the bits of the interpreter. A program has the
+// kernels of the ops that it names, or all of them if it calls ops by name; a program without tt::compiled has none.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace tt::cpu {
 
-/// One of them.
+/// One compiled kernel.
 struct LibraryKernel {
-  std::uint64_t high, low;  ///< of its text, see ContentHash
+  std::uint64_t high, low;  ///< hash of its text, see ContentHash
   void* function;
 };
-/// Those of an op, for each instruction set that the library was built for, in the order of their hashes. C++ text that src/emitter/library_kernels.cpp writes.
+/// The kernels of an op, for each instruction set that the library was built for, sorted by hash. Defined in C++ text that
+/// src/emitter/library_kernels.cpp writes.
 struct LibraryKernels {
   struct List {
     const LibraryKernel* first = nullptr;
@@ -23,23 +24,24 @@ struct LibraryKernels {
   };
   List own, avx2, avx512;
   std::atomic<bool> used = false;
-  const LibraryKernels* next = nullptr;  ///< that were used before
+  const LibraryKernels* next = nullptr;  ///< the list that was put to use before this one
 
-  /// Makes find_library_kernel() look among these too.
+  /// Makes find_library_kernel() search this list too.
   TT_INLINE void use();
 };
-/// Uses those of an op. Weak: only a library that has such kernels defines it, for ops that have any.
+/// Puts the kernels of an op to use. Weak: only a library that has such kernels defines it, for ops that have some.
 template <class F>
 [[gnu::weak]] void use_library_kernels();
 template <Op K>
 [[gnu::weak]] void use_library_kernels();
 
-/// True where the tables are, which write it. Weak functions alone bring no file of an archive into a program: this does, as has_library_kernels() reads it.
+/// Defined, as true, in the file of the tables. A weak function alone makes no linker take that file from an archive; the reference to
+/// this constant in has_library_kernels() does.
 extern const bool library_has_kernels;
-/// Does the library have any? A program has only those of its ops.
+/// Does the library have any such kernels? A program links only those of its ops.
 TT_INLINE bool has_library_kernels();
-/// A compiled function (see KernelFunction) of a plan's kernel for the processor at hand, or null. It is not given the values of the plan's symbols but
-/// those of further `sizes`, which this adds.
+/// A compiled function (see KernelFunction) of a plan's kernel for the present processor, or null. Its symbols are not the plan's:
+/// they are values of `sizes`, to which this appends the kernel's.
 TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& sizes);
 
 }  // namespace tt::cpu

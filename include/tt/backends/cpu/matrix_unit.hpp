@@ -1,5 +1,5 @@
-// Products of matrices by the unit that x86 processors of servers have for them (AMX): integers of 8 bits, whose sums of 32 bits are exact modulo 2^32 in any
-// order, and bf16 with fast numerics. A step multiplies 16 rows of 64 bytes by 16 columns of 64 bytes.
+// Matrix products by AMX, the matrix unit of x86 server processors: 8-bit integers, whose 32-bit sums are exact modulo 2^32 in any
+// order, and bf16 with fast numerics. One instruction multiplies 16 rows of 64 bytes by 16 columns of 64 bytes.
 #pragma once
 #include <vector>
 
@@ -19,8 +19,8 @@ namespace detail {
 
 #if TT_AVX512 && defined(__linux__) && !defined(__CUDACC__)
 
-/// Is the unit there, for bf16 or for integers? Linux keeps its registers for processes that have asked for it. From then on frames of signals are 8 KB larger: sigaltstack asks for as much, and
-/// where a thread has a smaller one already, the answer is no.
+/// Is the unit available for bf16 (of_floats) or integers? Linux saves its registers only for processes that have asked for it. From then
+/// on signal frames are 8 KB larger: sigaltstack requires that much, and if a thread has a smaller stack already, the request fails.
 inline bool has_matrix_unit(bool of_floats) {
   static const bool asked = [] {
     constexpr long request = 0x1023, registers = 18;  // ARCH_REQ_XCOMP_PERM, of TILEDATA: asm/prctl.h
@@ -29,9 +29,9 @@ inline bool has_matrix_unit(bool of_floats) {
   return asked && (of_floats ? __builtin_cpu_supports("amx-bf16") : __builtin_cpu_supports("amx-int8"));
 }
 
-/// Of a register: rows, bytes in a row.
+/// The rows of a register, and the bytes of a row.
 inline constexpr int unit_rows = 16, unit_bytes = 64;
-/// While it lives, the registers have 16 rows of 64 bytes each.
+/// During its lifetime the registers are configured as 16 rows of 64 bytes each.
 class MatrixRegisters {
  public:
   MatrixRegisters() {
@@ -48,9 +48,9 @@ class MatrixRegisters {
   ~MatrixRegisters() { __asm__ volatile("tilerelease"); }
 };
 
-// Four sums, of two blocks of rows and two of columns: registers 0 to 3. Without -mamx-tile the compiler knows no such registers, and keeps nothing there.
+// Four sums, of two blocks of rows and two of columns: registers 0 to 3. Without -mamx-tile the compiler does not use these registers.
 inline void clear_sums() { __asm__ volatile("tilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n\ttilezero %%tmm3" : :); }
-/// What lies in two blocks of rows times two of columns is added to the sums.
+/// Adds two blocks of rows times two blocks of columns to the sums.
 template <class A, class B>
 TT_ALWAYS_INLINE void add_products(const void* upper, const void* lower, std::int64_t pitch, const void* left, const void* right) {
   __asm__ volatile("tileloadd {(%0,%2,1), %%tmm4|%%tmm4, [%0+%2*1]}\n\ttileloadd {(%1,%2,1), %%tmm5|%%tmm5, [%1+%2*1]}\n\ttileloadd {(%3,%5,1), %%tmm6|%%tmm6, [%3+%5*1]}\n\ttileloadd {(%4,%5,1), %%tmm7|%%tmm7, [%4+%5*1]}"
@@ -64,7 +64,7 @@ TT_ALWAYS_INLINE void add_products(const void* upper, const void* lower, std::in
   else if constexpr (signed_b) __asm__ volatile("tdpbusd {%%tmm6, %%tmm4, %%tmm0|%%tmm0, %%tmm4, %%tmm6}\n\ttdpbusd {%%tmm7, %%tmm4, %%tmm1|%%tmm1, %%tmm4, %%tmm7}\n\ttdpbusd {%%tmm6, %%tmm5, %%tmm2|%%tmm2, %%tmm5, %%tmm6}\n\ttdpbusd {%%tmm7, %%tmm5, %%tmm3|%%tmm3, %%tmm5, %%tmm7}" : :);
   else __asm__ volatile("tdpbuud {%%tmm6, %%tmm4, %%tmm0|%%tmm0, %%tmm4, %%tmm6}\n\ttdpbuud {%%tmm7, %%tmm4, %%tmm1|%%tmm1, %%tmm4, %%tmm7}\n\ttdpbuud {%%tmm6, %%tmm5, %%tmm2|%%tmm2, %%tmm5, %%tmm6}\n\ttdpbuud {%%tmm7, %%tmm5, %%tmm3|%%tmm3, %%tmm5, %%tmm7}" : :);
 }
-/// To 32 rows and 32 columns of 32 bits.
+/// Stores the sums as 32 rows and 32 columns of 32 bits.
 inline void store_sums(void* to, std::int64_t pitch) {
   char* const p = static_cast<char*>(to);
   __asm__ volatile("tilestored {%%tmm0, (%0,%4,1)|[%0+%4*1], %%tmm0}\n\ttilestored {%%tmm1, (%1,%4,1)|[%1+%4*1], %%tmm1}\n\ttilestored {%%tmm2, (%2,%4,1)|[%2+%4*1], %%tmm2}\n\ttilestored {%%tmm3, (%3,%4,1)|[%3+%4*1], %%tmm3}"
@@ -73,14 +73,14 @@ inline void store_sums(void* to, std::int64_t pitch) {
                    : "memory");
 }
 
-/// A right side: elements along what is summed over lie `inner` apart, columns `line`.
+/// A right side: consecutive elements of a column are `inner` apart, columns `line`.
 template <class T>
 struct UnitColumns {
   const T* data;
   std::int64_t line, inner, lines, elements;
   static constexpr std::int64_t step = unit_bytes / static_cast<std::int64_t>(sizeof(T));
 
-  /// Elements k to k + step of 16 columns from `first` on as the unit takes them: the first 32 bits of each column, then the next ones; zeros where there is none.
+  /// Elements k to k + step of 16 columns from `first` on in the unit's layout: the first 32 bits of each column, then the next 32 bits; zeros beyond the end.
   void read(std::int64_t first, std::int64_t k, std::uint32_t* to) const {
     const T* const from = data + first * line + k * inner;
     const std::int64_t n = lines - first < unit_rows ? lines - first : unit_rows, m = elements - k < step ? elements - k : step;
@@ -96,7 +96,7 @@ struct UnitColumns {
   }
 
  private:
-  /// Of rows of 16 columns each: elements of 32 bits of a column, one beside the other.
+  /// From rows of 16 columns each: the elements that form 32 bits of a column, side by side.
   static void interleave_rows(const T* from, std::int64_t row, T* to) {
     constexpr int together = 4 / static_cast<int>(sizeof(T));
     typedef T Row __attribute__((vector_size(unit_rows * sizeof(T))));
@@ -120,7 +120,7 @@ struct UnitColumns {
   }
 };
 
-/// A left side in whole registers: where it lies, or copies of some rows at a time, which end in zeros.
+/// A left side in whole registers: the operand itself if its layout fits, or copies of some rows at a time, padded with zeros.
 template <class T>
 class UnitLeft {
  public:
@@ -128,7 +128,7 @@ class UnitLeft {
   explicit UnitLeft(const ProductTiles& p) : p_(p), lies_whole_(p.a_inner == 1 && p.rows % unit_rows == 0 && p.inner % step == 0) {}
   std::int64_t rows_together() const { return lies_whole_ ? p_.rows : most_copied; }
   std::int64_t pitch() const { return lies_whole_ ? p_.a_row : whole_inner(); }  // elements
-  /// Row `first`, behind which so many are.
+  /// The rows from `first` on; `count` rows must follow.
   const T* rows(std::int64_t first, std::int64_t count) {
     const T* const from = static_cast<const T*>(p_.a) + first * p_.a_row;
     if (lies_whole_) return from;
@@ -137,7 +137,7 @@ class UnitLeft {
     if (p_.a_inner == 1) {
       for (std::int64_t r = 0; r < count; ++r)
         if (p_.inner > 0) std::memcpy(to + r * whole_inner(), from + r * p_.a_row, static_cast<std::size_t>(p_.inner) * sizeof(T));
-    } else {  // a few rows at a time: their elements may be neighbours
+    } else {  // a few rows at a time: their elements may be consecutive
       for (std::int64_t begin = 0; begin < count; begin += unit_bytes)
         for (std::int64_t k = 0; k < p_.inner; ++k)
           for (std::int64_t r = begin; r < count && r < begin + unit_bytes; ++r) to[r * whole_inner() + k] = from[r * p_.a_row + k * p_.a_inner];
@@ -152,7 +152,7 @@ class UnitLeft {
   std::int64_t whole_inner() const { return (p_.inner + step - 1) / step * step; }
 };
 
-/// 64 columns at a time, along all that is summed over, in p.panel, a pair of blocks behind the other.
+/// 64 columns at a time, over the whole inner extent, in p.panel, one pair of blocks after the other.
 template <class Sum, class A, class B>
 TT_NOINLINE void multiply_by_unit(const ProductTiles& p) {
   static_assert(sizeof(A) == sizeof(B));
@@ -177,7 +177,7 @@ TT_NOINLINE void multiply_by_unit(const ProductTiles& p) {
         }
       for (std::int64_t i = 0; i < below; i += pair) {
         const int rows = below - i < pair ? static_cast<int>(below - i) : pair;
-        // Where a pair is one block, that block twice: nobody takes the second one's sums.
+        // Where a pair has only one block, that block is used twice; the second one's sums are ignored.
         const A *upper = left + i * pitch, *lower = rows > unit_rows ? upper + unit_rows * pitch : upper;
         const std::uint32_t* from = right;
         for (int c = 0; c < columns; c += pair) {
@@ -193,7 +193,7 @@ TT_NOINLINE void multiply_by_unit(const ProductTiles& p) {
   }
 }
 
-/// Multiplies by the unit where it is there and takes these dtypes; else false, and nothing is done.
+/// Multiplies by the unit if it is available and supports these dtypes; else returns false and does nothing.
 template <class Sum>
 bool multiply_by_unit(const ProductTiles& p) {
   const auto is_byte = [](DType d) { return d == DType::i8 || d == DType::u8; };

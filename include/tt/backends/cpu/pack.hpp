@@ -1,6 +1,6 @@
-// Pack<T>: one SIMD step of a kernel, the same number of elements for every dtype of a loop (as
-// many as a vector of floats has; 64-bit types take two registers). PackMask: one bool a lane.
-// Carrier<Pack<T>> gives op bodies the primitives, with the bits of Carrier<T> in every lane.
+// Pack<T>: one SIMD step of a kernel, the same number of elements for every dtype of a loop (as many as a vector of floats has;
+// 64-bit types take two registers). PackMask: one bool a lane. Carrier<Pack<T>> gives op bodies the primitives, with the bits of
+// Carrier<T> in every lane.
 #pragma once
 #include "tt/backends/cpu/pack_convert.hpp"
 
@@ -117,7 +117,7 @@ struct Carrier<cpu::Pack<T>> {
     else if constexpr (R::parts == 1) return {{one<K>(a.part[0], b.part[0], c.part[0], n)}};
     else return {{one<K>(a.part[0], b.part[0], c.part[0], n), one<K>(a.part[1], b.part[1], c.part[1], n)}};
   }
-  /// What vectors and xsimd 8.1 do with the right bits; the rest goes lane by lane.
+  /// The ops for which vectors and xsimd 8.1 give the right bits; others go lane by lane.
   template <Op K>
   static constexpr bool simd() {
     if constexpr (std::is_floating_point_v<T>)
@@ -135,7 +135,7 @@ struct Carrier<cpu::Pack<T>> {
     else if constexpr (K == Op::mul && is_float) return tt::detail::rounded((Register)((V)a * (V)b));
     else if constexpr (K == Op::mul) return (Register)((V)a * (V)b);
     else if constexpr (K == Op::div) return tt::detail::rounded((Register)((V)a / (V)b));
-#if TT_AVX512  // where a is NaN nothing is computed
+#if TT_AVX512  // where a is NaN the result is a
     else if constexpr (K == Op::max && std::is_same_v<T, float>)
       return _mm512_mask_max_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q), a, b);
     else if constexpr (K == Op::min && std::is_same_v<T, float>)
@@ -145,7 +145,7 @@ struct Carrier<cpu::Pack<T>> {
     else if constexpr (K == Op::fma) {
 #if !TT_HAS_FMA
       return (Register)((V)tt::detail::rounded((Register)((V)a * (V)b)) + (V)c);
-#elif TT_AVX512  // xsimd 8.1 has a multiplication and an addition there
+#elif TT_AVX512  // xsimd 8.1 uses a multiplication and an addition here
       if constexpr (std::is_same_v<T, float>) return _mm512_fmadd_ps(a, b, c);
       else return _mm512_fmadd_pd(a, b, c);
 #else
@@ -173,8 +173,8 @@ struct Carrier<cpu::Pack<T>> {
   }
 #if defined(__SSE2__) && !defined(__SSE4_1__)
   static constexpr bool is_rounding(Op k) { return k == Op::floor || k == Op::ceil || k == Op::round || k == Op::trunc; }
-  /// SSE2 rounds nothing, and xsimd 8.1 gives 0 for -0: the sum with 2^23 (2^52) has no bits behind the point. Larger numbers
-  /// have none, either.
+  /// SSE2 has no rounding instruction, and xsimd 8.1 gives 0 for -0: adding 2^23 (2^52 for f64) leaves no bits of the fraction.
+  /// Larger numbers have no fraction.
   template <Op K>
   static TT_ALWAYS_INLINE Register whole_number(typename Vector::Type x) {
     using V = typename Vector::Type;
@@ -239,7 +239,7 @@ struct Carrier<cpu::Pack<T>> {
   }
   static TT_ALWAYS_INLINE bool all(Mask m) { return xsimd::all(m.value); }
 #if defined(__AVX2__) || (defined(__SSE2__) && !defined(__AVX__))
-  /// Of the lower halves, which are unsigned: a third of the time of a product of 64 bits.
+  /// The product of the lower halves, which are unsigned: a third of the time of a 64-bit product.
   static TT_ALWAYS_INLINE R product_of_halves(const R& a, const R& b) requires(std::is_same_v<T, std::int64_t>) {
     const auto product = [](Register x, Register y) TT_LAMBDA_INLINE -> Register {
 #if TT_AVX512
@@ -260,7 +260,7 @@ struct Carrier<cpu::Pack<T>> {
   static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
     if constexpr (std::is_same_v<To, T>) {
       return a;
-#if defined(__F16C__) && defined(__AVX2__)  // the same numbers as below
+#if defined(__F16C__) && defined(__AVX2__)  // the same values as the code below
     } else if constexpr (std::is_same_v<To, float16>) {
       const auto x = cast<float>(a).part[0];
 #if TT_AVX512

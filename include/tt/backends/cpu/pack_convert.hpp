@@ -1,4 +1,4 @@
-// Packs of one type from those of another: what tt::detail::convert gives in every lane, by the processor's instructions where it has some.
+// Packs of one type from those of another: the values of tt::detail::convert in every lane, by conversion instructions where the processor has them.
 #pragma once
 #include "tt/backends/cpu/pack_type.hpp"
 
@@ -9,7 +9,7 @@ inline namespace TT_ISA {
 namespace detail {
 
 #if defined(__SSE2__)
-/// f32 as f64, and back. (g++ 12 ends in an internal error at __builtin_convertvector of halves.)
+/// f32 to f64, and back. (g++ 12 ends in an internal error at __builtin_convertvector of half vectors.)
 TT_ALWAYS_INLINE Pack<double> widened(const Pack<float>& a) {
   const auto x = a.part[0];
 #if TT_AVX512
@@ -38,14 +38,14 @@ TT_ALWAYS_INLINE __m512i joined(__m256i a, __m256i b) { return _mm512_inserti64x
 #elif defined(__AVX2__)
 TT_ALWAYS_INLINE __m128i half(__m256i x, int k) { return k ? _mm256_extracti128_si256(x, 1) : _mm256_castsi256_si128(x); }
 TT_ALWAYS_INLINE __m256i joined(__m128i a, __m128i b) { return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1); }
-/// Rounded once: the upper and the lower 32 bits are exact as doubles, which are put together from their bits (2^84 + 2^63, 2^52).
+/// Rounded once: the upper and the lower 32 bits are exact as doubles, assembled from their bits with offsets 2^84 + 2^63 and 2^52.
 TT_ALWAYS_INLINE __m256d to_double(__m256i x) {
   const __m256i low = _mm256_blend_epi32(_mm256_set1_epi64x(0x4330000000000000), x, 0x55);
   const __m256i high = _mm256_xor_si256(_mm256_srli_epi64(x, 32), _mm256_set1_epi64x(0x4530000080000000));
   const __m256d upper = _mm256_sub_pd(_mm256_castsi256_pd(high), _mm256_castsi256_pd(_mm256_set1_epi64x(0x4530000080100000)));
   return _mm256_add_pd(upper, _mm256_castsi256_pd(low));
 }
-/// Of whole numbers below 2^51: the bits behind 2^52 + 2^51.
+/// Of whole numbers below 2^51: adding 2^52 + 2^51 puts the integer into the low bits.
 TT_ALWAYS_INLINE __m256i to_integer(__m256d whole) {
   const __m256d magic = _mm256_set1_pd(0x1.8p52);
   return _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(whole, magic)), _mm256_castpd_si256(magic));
@@ -57,7 +57,7 @@ TT_ALWAYS_INLINE bool all_below(const Pack<double>& a, double bound) {
 }
 #endif
 
-/// Between numbers of the types that are computed in.
+/// Between the dtypes that computations use (not the narrow ones).
 template <class To, class From>
 TT_ALWAYS_INLINE Pack<To> converted(const Pack<From>& a) {
   using F = From;
@@ -95,7 +95,7 @@ TT_ALWAYS_INLINE Pack<To> converted(const Pack<From>& a) {
     return {{to_integer(_mm256_round_pd(a.part[0], towards_zero)), to_integer(_mm256_round_pd(a.part[1], towards_zero))}};
   } else if constexpr (std::is_same_v<F, float> && std::is_same_v<To, std::int64_t>) return converted<To>(widened(a));
   else if constexpr (std::is_same_v<F, std::int64_t> && std::is_same_v<To, double>) return {{to_double(a.part[0]), to_double(a.part[1])}};
-  else if constexpr (std::is_same_v<F, std::int64_t> && std::is_same_v<To, float>) {  // exact as doubles, or they would be rounded twice
+  else if constexpr (std::is_same_v<F, std::int64_t> && std::is_same_v<To, float>) {  // must be exact as doubles, else rounded twice
     const __m256i bound = _mm256_set1_epi64x(std::int64_t{1} << 52), beyond = _mm256_set1_epi64x(-(std::int64_t{1} << 53));
     const __m256i outside = _mm256_or_si256(_mm256_add_epi64(a.part[0], bound), _mm256_add_epi64(a.part[1], bound));
     if (!_mm256_testz_si256(outside, beyond)) [[unlikely]] return lane_by_lane();

@@ -1,5 +1,5 @@
-// Packs from memory and to it: whole ones, the first lanes of one, two runs in one, elements that lie apart.
-// A count that is known where these are inlined takes neither masks nor memory on the way.
+// Loads and stores of Packs: whole, the first lanes, two runs in one, elements at a stride.
+// A count that is constant where these are inlined needs neither masks nor a detour through memory.
 #pragma once
 #include "tt/backends/cpu/pack.hpp"
 
@@ -10,10 +10,10 @@ inline namespace TT_ISA {
 
 namespace detail {
 
-/// The line that lies so many bytes ahead; it need not be there. A core that waits for lines of memory one by one reads them at two thirds of the speed.
+/// Prefetches the cache line `bytes` ahead; the address need not be valid. A core that waits for lines of memory one by one reads at two thirds of the speed.
 TT_ALWAYS_INLINE void prefetch_ahead(const void* from, std::int64_t bytes) { __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(from) + bytes)); }
 
-// Between memory and lanes of 32 bits.
+// Between narrow elements in memory and 32-bit lanes.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_narrow(const T* p) {
   [[maybe_unused]] constexpr bool is_byte = sizeof(T) == 1, extends_sign = std::is_signed_v<T>;
@@ -140,8 +140,8 @@ TT_ALWAYS_INLINE typename Pack<T>::Register gather_part(const T* p, std::int64_t
   return (typename Pack<T>::Register)typename VectorOf<T>::Type{
       (first + static_cast<int>(I) < n ? static_cast<Lane>(p[(first + static_cast<int>(I)) * stride]) : Lane(0))...};
 }
-/// n elements put together in registers, for an n that is known where this is inlined: a load of what was just stored
-/// in parts waits for all of them.
+/// n elements assembled in registers, for an n that is constant where this is inlined: a load of memory that was just stored in parts
+/// stalls until all of them are written.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> gather(const T* p, std::int64_t stride, int n) {
   using Is = std::make_index_sequence<Pack<T>::per_part>;
@@ -150,7 +150,7 @@ TT_ALWAYS_INLINE Pack<T> gather(const T* p, std::int64_t stride, int n) {
 }
 
 #if defined(__SSE2__)
-// The first n lanes in as many parts as n has bits, for an n that is known where this is inlined and smaller than the
+// Stores the first n lanes in as many parts as n has bits, for an n that is constant where this is inlined and smaller than the
 // vector: a masked store takes as long as eight others on Zen 5.
 TT_ALWAYS_INLINE void store_parts(char* p, __m128 x, int n) {
   if (n & 2) {
@@ -193,7 +193,7 @@ TT_ALWAYS_INLINE void store_parts(char* p, __m512 x, int n) {
 /// The first n elements; the other lanes are zero and their memory is not touched.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
-  if constexpr (sizeof(T) == 4)  // as narrow as may be: a wide one waits for what was just stored behind these n
+  if constexpr (sizeof(T) == 4)  // as narrow as possible: a wide load would wait for a recent store behind these n
     if (__builtin_constant_p(n) && n <= 8) {
       [[maybe_unused]] const float* from = reinterpret_cast<const float*>(p);
       using R [[maybe_unused]] = typename Pack<T>::Register;

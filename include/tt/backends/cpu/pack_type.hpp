@@ -1,4 +1,4 @@
-// Pack<T> itself: its registers, and a scalar function of every lane.
+// The type Pack<T>: its registers, and a scalar function applied to every lane.
 #pragma once
 #include <cstring>
 
@@ -13,17 +13,17 @@ inline namespace TT_ISA {
 inline constexpr int lanes = static_cast<int>(xsimd::batch<float>::size);
 inline constexpr int most_lanes = 16;  ///< of any instruction set
 
-/// Of registers, not of xsimd's batches: what is done to them all the time is one statement of the compiler's on vectors,
-/// where a batch has two or three functions. A kernel with one exp takes half as long to compile.
+/// Made of registers, not of xsimd's batches: the frequent operations are then one expression on compiler vectors, where a batch
+/// needs two or three function calls. A kernel with one exp compiles in half the time.
 template <class T>
 struct Pack {
   using Batch = xsimd::batch<T>;
   using Register = typename Batch::register_type;
   static constexpr int per_part = static_cast<int>(Batch::size);
   static constexpr int parts = lanes / per_part;
-  static_assert(parts <= 2);  // so that nothing needs a loop over them
+  static_assert(parts <= 2);  // so that no code needs a loop over parts
 
-  mutable Register part[parts];  // or g++ 12 keeps in memory what an op's body calls `const auto`
+  mutable Register part[parts];  // mutable: else g++ 12 keeps in memory the values that an op's body declares `const auto`
 };
 
 /// Held as a mask of floats; 64-bit comparisons are narrowed to it.
@@ -34,7 +34,7 @@ template <>
 struct Pack<bool> {
   PackMask mask;
 };
-/// A lane of 32 bits each: see NarrowLanes.
+/// A 32-bit lane for each element: see NarrowLanes.
 template <NarrowElement T>
 struct Pack<T> {
   Pack<std::int32_t> lanes;
@@ -42,7 +42,7 @@ struct Pack<T> {
 
 namespace detail {
 
-/// A register as the compiler's vector of T, where integers are unsigned: they wrap around.
+/// A register as the compiler's vector type of T, with unsigned integers, which wrap around.
 template <class T>
 struct VectorOf {
   using Register = typename xsimd::batch<T>::register_type;
@@ -59,7 +59,7 @@ struct VectorOf {
   }
 };
 
-/// Applies a scalar function to every lane: right everywhere, for what SIMD lacks.
+/// Applies a scalar function to every lane: correct for every op, used where SIMD has no instruction.
 template <class To, class F, class... T>
 TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
   alignas(64) To out[lanes];

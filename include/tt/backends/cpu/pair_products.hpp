@@ -1,7 +1,7 @@
-// Products of matrices that add pairs of products at once, of both sides as lines of 16 bits along what is summed over. Integers that are stored in
-// 8 or 16 bits: sums of 32 bits are exact modulo 2^32 in any order. x86 processors have pmaddwd for them in every vector width, which does not
-// saturate, or vpdpwssd of AVX-512 VNNI, which adds to the sums too. bf16, with fast numerics: vdpbf16ps of AVX-512 BF16, whose roundings
-// are not those of f32 arithmetic. matrix_unit.hpp is before them where the processor has more.
+// Matrix products by instructions that add pairs of products: both sides are widened to lines of 16-bit elements along the inner extent.
+// Integers stored in 8 or 16 bits: 32-bit sums are exact modulo 2^32 in any order. x86 processors have pmaddwd for them in every vector
+// width (it does not saturate), or AVX-512 VNNI's vpdpwssd, which also adds to the sums. bf16, with fast numerics: AVX-512 BF16's
+// vdpbf16ps, which rounds differently from f32 arithmetic. Where the processor has a matrix unit, matrix_unit.hpp is used instead.
 #pragma once
 #include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/backends/cpu/transpose.hpp"
@@ -12,26 +12,26 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 namespace detail {
 
-/// Sums (std::uint32_t or float), as many as a register holds, and as many pairs of 16 bits.
+/// A register of sums (std::uint32_t or float); Pairs: a register of as many pairs of 16 bits.
 template <class Sum>
 struct PairSums {
   typedef Sum Type __attribute__((vector_size(4 * lanes)));
 };
 using Pairs = PairSums<std::uint32_t>::Type;
-/// Elements of a line are worked on so many at a time; lines are filled up with zeros.
+/// The number of a line's elements per step; lines are padded with zeros.
 inline constexpr std::int64_t line_step = 2 * lanes;
 constexpr std::int64_t whole_steps(std::int64_t n) { return (n + line_step - 1) / line_step * line_step; }
 
-/// May vpdpwssd (integers) or vdpbf16ps (floats) be used? Kernels of AVX-512 are compiled without a flag for them: the processor is asked.
+/// Does the processor have vpdpwssd (integers) or vdpbf16ps (floats)? Checked at run time: AVX-512 kernels are compiled without a flag for them.
 template <class Sum>
 bool has_pair_instruction() {
 #if TT_AVX512
-  return std::is_floating_point_v<Sum> ? __builtin_cpu_supports("avx512bf16") : __builtin_cpu_supports("avx512vnni");  // a look at a word
+  return std::is_floating_point_v<Sum> ? __builtin_cpu_supports("avx512bf16") : __builtin_cpu_supports("avx512vnni");  // a load of one word
 #else
   return false;
 #endif
 }
-/// sum + low(a) * low(b) + high(a) * high(b), of the halves of each 32 bits. HasInstruction: by the one that does all of it.
+/// sum + low(a) * low(b) + high(a) * high(b), of the halves of each 32 bits. HasInstruction: in a single instruction.
 template <bool HasInstruction>
 TT_ALWAYS_INLINE Pairs add_pairs(Pairs sum, Pairs a, Pairs b) {
 #if TT_AVX512
@@ -50,7 +50,7 @@ TT_ALWAYS_INLINE Pairs add_pairs(Pairs sum, Pairs a, Pairs b) {
   return sum + low(a) * low(b) + high(a) * high(b);
 #endif
 }
-/// Of bf16; without the instruction for tests of the rest, as products of f32 are quicker then.
+/// The same for bf16. The version without the instruction only serves tests, as f32 products are quicker then.
 template <bool HasInstruction>
 TT_ALWAYS_INLINE PairSums<float>::Type add_pairs(PairSums<float>::Type sum, Pairs a, Pairs b) {
   using Floats = PairSums<float>::Type;
@@ -63,7 +63,7 @@ TT_ALWAYS_INLINE PairSums<float>::Type add_pairs(PairSums<float>::Type sum, Pair
   return sum + (Floats)(a << 16) * (Floats)(b << 16) + (Floats)(a & 0xffff0000u) * (Floats)(b & 0xffff0000u);
 }
 
-/// A step of a line, in a register: g++ 12 loads each again for every product of it otherwise.
+/// A step of a line, forced into a register: else g++ 12 loads it again for every product.
 TT_ALWAYS_INLINE Pairs load_pairs(const std::int16_t* from) {
   Pairs x;
   std::memcpy(&x, from, sizeof x);
@@ -73,13 +73,13 @@ TT_ALWAYS_INLINE Pairs load_pairs(const std::int16_t* from) {
   return x;
 }
 
-/// One side, of integers or bf16: elements of a line (a row of the left side, a column of the right one) lie `inner` apart, lines `line`.
+/// One side, of integers or bf16: elements of a line (a row of the left side, a column of the right one) are `inner` apart, lines `line`.
 struct PairSide {
   const void* data;
   DType dtype;
   std::int64_t line, inner;
 
-  /// Elements k to k + n of `count` lines from `first` on, as 16 bits, lines `pitch` apart; the last step of each ends in zeros.
+  /// Elements k to k + n of `count` lines from `first` on, as 16 bits, lines `pitch` apart; the last step of each is padded with zeros.
   void widen(std::int64_t first, int count, std::int64_t k, std::int64_t n, std::int16_t* to, std::int64_t pitch) const {
     const std::int64_t end = whole_steps(n);
     for (int l = 0; l < count; ++l) std::memset(to + l * pitch + n, 0, sizeof(std::int16_t) * static_cast<std::size_t>(end - n));
@@ -91,7 +91,7 @@ struct PairSide {
   }
 
  private:
-  /// Elements one behind the other.
+  /// Contiguous elements.
   template <class S>
   static TT_ALWAYS_INLINE void widen_run(const S* from, std::int64_t n, std::int16_t* to) {
     constexpr int step = 16;
@@ -110,7 +110,7 @@ struct PairSide {
   void widen_from(const S* from, int count, std::int64_t n, std::int16_t* to, std::int64_t pitch) const {
     if (inner == 1) {
       for (int l = 0; l < count; ++l) widen_run(from + l * line, n, to + l * pitch);
-    } else if (line == 1) {  // rows of some elements of all lines are widened, and then exchanged
+    } else if (line == 1) {  // rows of some elements of all lines are widened, then transposed
       constexpr int rows = 8, most = 64;
       std::int16_t some[rows * most];
       for (int l = 0; l < count; l += most) {
@@ -135,7 +135,7 @@ TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, con
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
-    for (int c = 0; c < Columns; ++c) sum[r][c] = typename PairSums<Sum>::Type{};  // `= {}` of all g++ 12 makes in memory
+    for (int c = 0; c < Columns; ++c) sum[r][c] = typename PairSums<Sum>::Type{};  // with one `= {}` for all, g++ 12 keeps them in memory
   for (std::int64_t k = 0; k < n; k += line_step) {
     Pairs left[Rows];
 #pragma GCC unroll 4
@@ -157,11 +157,11 @@ TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, con
     }
 }
 
-/// Rows and columns whose sums are in memory together, and elements of the rows' lines that are.
+/// Rows and columns whose sums are in memory together; elements of the rows' lines that are widened together.
 inline constexpr int pair_rows = 16, pair_columns = 64;
 inline constexpr std::int64_t pair_part = 512, left_pitch = pair_part + line_step;
 
-/// The same of a block of lines, in tiles.
+/// The same sums for a block of lines, in tiles.
 template <class Sum, bool HasInstruction>
 void multiply_block(const std::int16_t* left, int rows, const std::int16_t* right, std::int64_t right_pitch, int columns, std::int64_t n, Sum* sums) {
   const auto row_of_tiles = [&]<int Rows, int Columns>(int r, std::integral_constant<int, Rows>, std::integral_constant<int, Columns>) {
@@ -184,13 +184,13 @@ TT_NOINLINE void multiply_pairs(const ProductTiles& p) {
   auto* const right = static_cast<std::int16_t*>(p.panel);
   alignas(64) std::int16_t left[pair_rows * left_pitch];
   alignas(64) Sum sums[pair_rows * pair_columns];
-  // The lines of the right side are widened once for all rows. Where there is one block of rows, a part of them at a time: it stays in a cache.
+  // The lines of the right side are widened once for all rows. If there is one block of rows, only a part of them at a time, which stays in a cache.
   const std::int64_t part = p.rows > pair_rows ? p.inner : pair_part / 2;
   for (std::int64_t j = 0; j < p.cols; j += pair_columns) {
     const int columns = p.cols - j < pair_columns ? static_cast<int>(p.cols - j) : pair_columns;
     std::int64_t k = 0;
     do {
-      const std::int64_t n = p.inner - k < part ? p.inner - k : part, pitch = whole_steps(n) + line_step;  // apart by a power of two, lines would share few cache sets
+      const std::int64_t n = p.inner - k < part ? p.inner - k : part, pitch = whole_steps(n) + line_step;  // a power of two would use few cache sets
       b.widen(j, columns, k, n, right, pitch);
       for (std::int64_t i = 0; i < p.rows; i += pair_rows) {
         const int rows = p.rows - i < pair_rows ? static_cast<int>(p.rows - i) : pair_rows;

@@ -1,9 +1,9 @@
-// What stands before the kernels of emitted C: what its text is written with, in C that includes nothing.
+// The C text emitted before every kernel; it includes nothing.
 #pragma once
 
 namespace tt::detail {
 
-/// The bytes before every kernel; TT_FMA is the program's multiply-add mode.
+/// The first lines of the text; has_fma: the program's multiply-add mode, TT_HAS_FMA by default.
 constexpr const char* c_head(bool has_fma) {
   return has_fma ? R"(#define FMA_f32(a, b, c) __builtin_fmaf(a, b, c)
 #define FMA_f64(a, b, c) __builtin_fma(a, b, c)
@@ -158,8 +158,8 @@ typedef VECTOR(unsigned long long) v_u64;
     return x[0]; }
 )";
 
-/// gcc 12 makes no vectors of conversions of f16 by the processor's instruction, and two narrow vectors of 16 bf16's floats, for which who reads whole ones
-/// waits. So a loop finds a block of them converted, and leaves one.
+/// gcc 12 does not vectorise conversions of f16 by the processor's instruction, and makes two narrow vectors of 16 floats from bf16, on which
+/// a load of a whole vector stalls. So blocks are converted before and after a loop.
 inline constexpr const char* c_staged = R"(#define VECTORS(N, FROM, TO, CONVERTED) \
   for (; i + N <= n; i += N) { \
     FROM v; \

@@ -1,6 +1,5 @@
-// Another program, run by posix_spawn without a shell. What it says is kept (its begin; the rest is
-// read and dropped, so that it can neither block nor fill a disk), its time is limited, another
-// thread can stop it, and what it started ends with it.
+// Runs another program by posix_spawn, without a shell. The begin of its output is kept (the rest is read and dropped, so that it
+// can neither block nor fill a disk), its time is limited, another thread can stop it, and the processes that it started end with it.
 #pragma once
 #include <fcntl.h>
 #include <poll.h>
@@ -31,11 +30,11 @@ class Process {
  public:
   struct Result {
     bool started = false, stopped = false;  ///< stopped: by the time limit, or by stop()
-    int status = -1;                        ///< of its exit; -1: it ended by a signal
+    int status = -1;                        ///< exit status; -1: a signal ended it
     Text messages;
   };
 
-  /// Runs a program, found on PATH, to its end or for so long.
+  /// Runs a program, found on PATH, until it ends or the time limit is over.
   Result run(const Vec<const char*>& arguments, const Vec<const char*>& environment, int milliseconds) {
     Result r;
     int out[2];
@@ -44,7 +43,7 @@ class Process {
     close(out[1]);
     if (pid > 0) {
       r.started = true;
-      // Beside a busy program on one core it takes half of the core: with nice 10 it took 11 times as long as alone, so twice.
+      // Beside a busy program on one core, SCHED_BATCH gets half of the core; with nice 10 it took 11 times as long as alone instead of twice.
       const sched_param none{};
       sched_setscheduler(pid, SCHED_BATCH, &none);
       follow(pid, out[0], milliseconds_now() + milliseconds, r);
@@ -52,14 +51,14 @@ class Process {
     close(out[0]);
     return r;
   }
-  /// Ends what runs, and lets nothing start any more.
+  /// Kills the running program and lets no other start.
   void stop() {
     pthread_mutex_lock(&mutex_);
     stopped_ = true;
     if (pid_ > 0) kill(-pid_, SIGKILL);
     pthread_mutex_unlock(&mutex_);
   }
-  /// In a child of fork: what runs is the parent's.
+  /// In a child of fork: the running program belongs to the parent.
   void forget() {
     mutex_ = PTHREAD_MUTEX_INITIALIZER;
     pid_ = 0;
@@ -68,10 +67,10 @@ class Process {
  private:
   static constexpr int kept_messages = 2000;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  pid_t pid_ = 0;  // of a process that is not reaped
+  pid_t pid_ = 0;  // of a process that is not reaped yet
   bool stopped_ = false;
 
-  /// In a process group of its own, so that its children are killed with it.
+  /// Starts it in a process group of its own, so that its children are killed with it.
   pid_t start(const Vec<const char*>& arguments, const Vec<const char*>& environment, int out) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -115,13 +114,13 @@ class Process {
       pthread_mutex_lock(&mutex_);
       siginfo_t info{};
       const int waited = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
-      // Where SIGCHLD is ignored there is no status: what was left behind is judged instead.
+      // Where SIGCHLD is ignored there is no status: the caller checks the output file instead.
       const bool unknown = waited != 0 && errno == ECHILD, ended = unknown || info.si_pid == pid;
       if (stopped_ || now > until) r.stopped = true;
       if ((ended && !unknown) || (r.stopped && !unknown)) kill(-pid, SIGKILL);
       int status = 0;
       if (ended && !unknown) waitpid(pid, &status, 0);
-      const bool lost = now > until + 5000;  // cannot be killed: waits for a device
+      const bool lost = now > until + 5000;  // cannot be killed: blocked in a device
       if (ended || lost) pid_ = 0;
       pthread_mutex_unlock(&mutex_);
       if (!ended && !lost) continue;

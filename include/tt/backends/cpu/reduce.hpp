@@ -1,5 +1,4 @@
-// Reductions in the library's one order (graph/reduce_order.hpp) on SIMD lanes: 64 lanes as several
-// packs, folded in halves.
+// Reductions in the library's one order (graph/reduce_order.hpp) on SIMD lanes: 64 lanes as several packs, folded in halves.
 #pragma once
 #include "tt/backends/cpu/pack_memory.hpp"
 #include "tt/graph/reduce_order.hpp"
@@ -10,7 +9,7 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 
 inline constexpr int packs_per_block = reduction_lanes / lanes;
-/// The packs that hold so many lanes, a power of two.
+/// The packs that hold this many lanes, a power of two.
 template <int Lanes>
 inline constexpr int packs_of = Lanes < lanes ? 1 : Lanes / lanes;
 
@@ -22,7 +21,7 @@ template <Op K, class T>
 TT_ALWAYS_INLINE Pack<T> combine(const Pack<T>& a, const Pack<T>& b) {
   return Carrier<Pack<T>>::template apply<combining<K>>(a, b);
 }
-/// The same as an object: g++ 12 cannot always inline what it calls by an address.
+/// The same as an object: g++ 12 cannot always inline a function called by its address.
 template <Op K, class T>
 struct Combine {
   TT_ALWAYS_INLINE Pack<T> operator()(const Pack<T>& a, const Pack<T>& b) const { return combine<K>(a, b); }
@@ -32,13 +31,13 @@ TT_ALWAYS_INLINE Pack<T> identity_pack() {
   return Carrier<Pack<T>>::splat(tt::detail::identity<K, T>());
 }
 
-/// A float maximum or minimum that keeps NaN takes several instructions, and every step waits for them. Partial
-/// results of a reduction are `accumulate`d with one, which gives a NaN of its second operand and forgets one of its
-/// first; `note` remembers those beside it, and what is noted makes the result NaN in the end.
+/// A float maximum or minimum that keeps NaN takes several instructions, and every step waits for them. So partial results are
+/// combined by `accumulate`, one instruction that returns a NaN of its second operand but drops one of its first; `note` records
+/// NaNs in a mask beside it, and any recorded NaN makes the final result NaN.
 template <Op K, class T>
 inline constexpr bool forgets_nan = K != Op::sum && std::is_floating_point_v<T>;
 
-/// What 0 / 0 gives on this machine: the bits of most NaNs, and of those that were noted.
+/// The value of 0 / 0 on this machine: the bits of most NaNs, and of results made NaN by `note`.
 template <class T>
 inline constexpr T default_nan =
 #if defined(__x86_64__) || defined(__i386__)
@@ -71,8 +70,8 @@ TT_ALWAYS_INLINE Pack<T> accumulate(const Pack<T>& sum, const Pack<T>& x) {
   }
 }
 TT_ALWAYS_INLINE PackMask all_ordered() { return {xsimd::batch_bool<float>(true)}; }
-/// Takes from `ordered` the lanes in which the last x of either partial result was NaN. Two at once, as one
-/// comparison does for both.
+/// Clears in `ordered` the lanes in which the last x of either partial result was NaN. Takes two partial results, as one
+/// comparison tests both.
 template <Op K, class T>
 TT_ALWAYS_INLINE void note([[maybe_unused]] PackMask& ordered, [[maybe_unused]] const Pack<T>& a,
                            [[maybe_unused]] const Pack<T>& b) {
@@ -108,12 +107,12 @@ TT_ALWAYS_INLINE T lane_zero(typename Pack<T>::Register x) {
   return ((Vector)x)[0];
 #endif
 }
-/// Lane l with lane l + W, for W, W/2, ... 1, on whole registers. Each lane takes lane l xor W, not l + W: then
-/// near ones move within a quarter of a register, which is quick, and a sum comes out in every lane.
+/// Combines lane l with lane l + W, for W, W/2, ... 1, on whole registers. Each lane takes lane l xor W, not l + W: then
+/// near lanes move within a quarter of a register, which is quick, and a sum is in every lane at the end.
 template <Op K, class T, int W>
 TT_ALWAYS_INLINE typename Pack<T>::Register fold_lanes(typename Pack<T>::Register x) {
   constexpr int n = Pack<T>::per_part;
-#if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
+#if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose indices are a pack
   T t[n];
   std::memcpy(t, &x, sizeof t);
   for (int w = W; w > 0; w /= 2)
@@ -132,7 +131,7 @@ TT_ALWAYS_INLINE typename Pack<T>::Register fold_lanes(typename Pack<T>::Registe
   }
 #endif
 }
-/// The lanes in `acc`, folded to the first one; a sum to every one of the first Lanes.
+/// The lanes in `acc`, folded into the first lane; a sum is in each of the first Lanes.
 template <Op K, class T, int Lanes>
 TT_ALWAYS_INLINE typename Pack<T>::Register fold_packs(const Pack<T>* acc) {
   using P = Pack<T>;
@@ -152,8 +151,8 @@ TT_ALWAYS_INLINE typename Pack<T>::Register fold_packs(const Pack<T>* acc) {
 
 }  // namespace detail
 
-/// The 64 lanes in `acc`, folded to one; NaN if one is not in `ordered`. Lanes: how many may be other than the
-/// identity, a power of two.
+/// The 64 lanes in `acc`, folded to one value; NaN if a lane is not in `ordered`. Lanes: the number of lanes that may differ from
+/// the identity, a power of two.
 template <Op K, class T, int Lanes = reduction_lanes>
 TT_ALWAYS_INLINE T fold(const Pack<T>* acc, [[maybe_unused]] PackMask ordered) {
   const T x = detail::lane_zero<T>(detail::fold_packs<K, T, Lanes>(acc));
@@ -161,7 +160,7 @@ TT_ALWAYS_INLINE T fold(const Pack<T>* acc, [[maybe_unused]] PackMask ordered) {
     if (!xsimd::all(ordered.value)) [[unlikely]] return default_nan<T>;
   return x;
 }
-/// The same, in every lane.
+/// The same value in every lane.
 template <Op K, class T, int Lanes = reduction_lanes>
 TT_ALWAYS_INLINE Pack<T> fold_to_all(const Pack<T>* acc, PackMask ordered) {
   if constexpr (K != Op::sum || Lanes < Pack<T>::per_part) {

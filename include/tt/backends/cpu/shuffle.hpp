@@ -1,5 +1,5 @@
-// Lanes that change places by maps known at compile time, and the rows of a vector reduced side by side: row r is the
-// lanes from r * apart on, `apart` a power of two.
+// Permutations of lanes known at compile time, and reductions of several rows in one vector: row r is the lanes from r * apart on,
+// `apart` a power of two.
 #pragma once
 #include "tt/backends/cpu/reduce.hpp"
 
@@ -8,7 +8,7 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// The lanes that a row of so many columns needs, of those of a block; a power of two.
+/// The number of a block's lanes that a row of `cols` columns needs; a power of two.
 constexpr int lanes_of(std::int64_t cols) {
   int n = 1;
   while (n < reduction_lanes && n < cols) n *= 2;
@@ -17,7 +17,7 @@ constexpr int lanes_of(std::int64_t cols) {
 
 namespace detail {
 
-/// Which element of memory each lane is, counted from `first`; -1 where it is none.
+/// The memory element of each lane, counted from `first`; -1 for a lane without one.
 struct VectorMap {
   std::int64_t first = 0;
   int span = 0;  ///< elements from the first to the last; 0: too far apart for a vector
@@ -49,7 +49,7 @@ struct VectorMap {
       if (at[l] >= 0 && at[l] != l) return false;
     return true;
   }
-  /// The lane of each element; span 0 if one has none or several.
+  /// The lane of each element; span 0 if an element has no lane or several.
   constexpr VectorMap inverse() const {
     VectorMap m(*this);
     for (int& a : m.at) a = -1;
@@ -64,7 +64,7 @@ struct VectorMap {
   }
 };
 
-/// The lanes of M::map out of x.
+/// Moves the lanes of x as M::map says.
 template <class M, class T, int Part, std::size_t... I>
 TT_ALWAYS_INLINE typename Pack<T>::Register shuffle_part([[maybe_unused]] const Pack<T>& x, std::index_sequence<I...>) {
 #if defined(__CUDACC__)
@@ -72,7 +72,8 @@ TT_ALWAYS_INLINE typename Pack<T>::Register shuffle_part([[maybe_unused]] const 
   return x.part[0];
 #else
   using P = Pack<T>;
-  // Doubles move as integers: g++ 12 takes the places 1, 1, 4, 4, 4, 5, 6, 7 of eight doubles for 1, 1, 2, 3, 5, 5, 6, 7 (it looks only at some of them before it chooses vpermilpd).
+  // Doubles are moved as integers: for eight doubles g++ 12 takes the indices 1, 1, 4, 4, 4, 5, 6, 7 as 1, 1, 2, 3, 5, 5, 6, 7
+  // (it looks only at some of them before it chooses vpermilpd).
   using V = typename VectorOf<std::conditional_t<std::is_same_v<T, double>, std::int64_t, T>>::Type;
   return (typename P::Register)__builtin_shufflevector((V)x.part[0], (V)x.part[P::parts - 1],
                                                        M::map.at[Part * P::per_part + static_cast<int>(I)]...);
@@ -100,12 +101,12 @@ template <int Apart>
 struct FirstMap {
   static constexpr VectorMap map{lanes, 1, 1, [](int l, int) { return l / Apart * Apart; }};
 };
-/// The first lanes of all rows, one behind the other.
+/// The first lanes of all rows, consecutive.
 template <int Apart>
 struct FirstsMap {
   static constexpr VectorMap map{lanes / Apart, 1, 1, [](int l, int) { return l * Apart; }};
 };
-/// Each lane with lane l xor W, for W, W / 2, ... 1. Keep: a NaN is kept, which takes longer.
+/// Combines each lane with lane l xor W, for W, W / 2, ... 1. Keep: a NaN is kept, which takes longer.
 template <Op K, class T, int W, bool Keep>
 TT_KERNEL_INLINE Pack<T> fold_rows(const Pack<T>& x) {
   if constexpr (W == 0) {
@@ -115,14 +116,14 @@ TT_KERNEL_INLINE Pack<T> fold_rows(const Pack<T>& x) {
     return fold_rows<K, T, W / 2, Keep>(Keep ? combine<K>(x, other) : accumulate<K>(x, other));
   }
 }
-/// Rows reduced, in all lanes of each.
+/// Reduces each row; the result is in all its lanes.
 template <Op K, class T, int Apart>
 TT_KERNEL_INLINE Pack<T> reduce_in_rows(const Pack<T>& x) {
   using C = Carrier<Pack<T>>;
   const Pack<T> begun = combine<K>(identity_pack<K, T>(), x);
   if constexpr (K == Op::sum || std::is_integral_v<T>) {
     return fold_rows<K, T, Apart / 2, false>(begun);
-  } else {  // of equal values the second is taken: that of the first lane counts
+  } else {  // of equal values the second is taken: the result of the first lane counts
     PackMask ordered = all_ordered();
     note<K>(ordered, x, x);
     if (xsimd::all(ordered.value)) [[likely]]
@@ -131,7 +132,7 @@ TT_KERNEL_INLINE Pack<T> reduce_in_rows(const Pack<T>& x) {
     return C::select(C::template compare<Op::eq>(first, first), first, C::splat(default_nan<T>));
   }
 }
-/// The lanes that are columns.
+/// A mask of the lanes that are columns.
 template <int Cols, int Apart>
 TT_KERNEL_INLINE PackMask column_lanes() {
 #if TT_AVX512

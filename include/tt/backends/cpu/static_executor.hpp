@@ -1,8 +1,8 @@
-// Static execution: templates over H::plan, a constant. Every segment becomes straight-line SIMD
-// code inside loops with constant bounds where the extents are; kernels of equal code are one
-// function. H is a type that holds `static constexpr` plan (a FixedPlan).
-// Compile time: each function template that is instantiated for one plan costs its user 0.2 to 0.5 ms
-// at -O2, so a kernel is made of few of them, and shares with all plans what can be shared.
+// Static execution: templates over H::plan, a constant; H is a type that holds a `static constexpr` plan (a FixedPlan). Every segment
+// becomes straight-line SIMD code inside loops, whose bounds are constants where the extents are; kernels of equal code are one function.
+//   run_static<H>(arena, external, offsets, symbols);
+// Compile time: each function template instantiated for one plan costs the user 0.2 to 0.5 ms at -O2, so a kernel consists of few of
+// them and shares with all plans the code that does not depend on one.
 #pragma once
 #include <cstddef>
 
@@ -29,7 +29,7 @@ TT_KERNEL_INLINE void plain_sweep(Register* r, Place p, std::int64_t begin, std:
   p.tile_begin = begin;
   if constexpr (k.cols.is_constant() ? k.cols.code % lanes == 0
                                      : !needs_count(k, S, H::plan.instructions.begin(), accesses_of(H::plan))) {
-    const std::int64_t last = begin + (end - begin + lanes - 1) / lanes * lanes;  // then clang knows how often, and unrolls
+    const std::int64_t last = begin + (end - begin + lanes - 1) / lanes * lanes;  // a form for which clang knows the trip count and unrolls
     for (p.col = begin; p.col != last; p.col += lanes) run_segment<H, K, S>(r, p);
   } else {
     p.col = begin;
@@ -42,7 +42,7 @@ TT_KERNEL_INLINE void plain_sweep(Register* r, Place p, std::int64_t begin, std:
   }
 }
 
-/// Sweep number Sweep and those after it over columns [begin, end) of a row, each with what follows it.
+/// Sweep number Sweep and those after it over columns [begin, end) of a row, each followed by its row steps.
 template <class H, int K, int Sweep = 0>
 TT_KERNEL_INLINE void run_sweeps(Register* r, const Place& p, std::int64_t begin, std::int64_t end) {
   constexpr int s = 2 * Sweep + 1;
@@ -52,7 +52,7 @@ TT_KERNEL_INLINE void run_sweeps(Register* r, const Place& p, std::int64_t begin
   if constexpr (Sweep + 1 < H::plan.kernels[K].sweeps) run_sweeps<H, K, Sweep + 1>(r, p, begin, end);
 }
 
-/// A matrix of few elements, whose places are constants, is transposed one by one: 6 x 6 take 40 ns by squares.
+/// A small matrix with constant offsets is transposed element by element: 6 x 6 take 40 ns by squares.
 constexpr bool is_few_moves(const Kernel& k) {
   constexpr std::int64_t few_columns = 16, few_elements = 128;
   return k.rows.is_constant() && k.cols.is_constant() && k.rows.code <= few_elements && k.cols.code <= few_columns && k.rows.code * k.cols.code <= few_elements;
@@ -84,7 +84,7 @@ template <class H, int K>
 TT_KERNEL_INLINE void rows_body(Place p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   const std::int64_t rows = k.rows == Extent(1) ? 1 : range.last(SplitAxis::rows, extent<k.rows.code>(p.symbols));
-  // Parts begin at multiples of tile_columns. Where there is one part, the number of columns may be a constant.
+  // Parts begin at multiples of tile_columns. If there is only one part, the number of columns may be a constant.
   constexpr bool divided = divides<H, K> && columns_divide(H::plan, k) &&
                            !(k.cols.is_constant() && k.cols.code <= tile_columns);
   const std::int64_t first = divided ? range.first(SplitAxis::cols) : 0, all = extent<k.cols.code>(p.symbols);
@@ -129,22 +129,21 @@ TT_KERNEL_INLINE void cols_body(Place p, const Range& range) {
   }
 }
 
-/// The vectors of columns of every tile of a product, where all have as many; else 0.
+/// The number of vectors of columns in each tile of a product, if it is the same for all tiles; else 0.
 template <class T>
 constexpr int tile_width(const Kernel& k) {
   const Extent cols = k.cols;
-  const bool by_vectors = k.b_column != Extent(1) && !(k.rows.is_constant() && k.rows.code > few_rows);  // perhaps: see multiply_few_rows
+  const bool by_vectors = k.b_column != Extent(1) && !(k.rows.is_constant() && k.rows.code > few_rows);  // possibly: see multiply_few_rows
   if (!cols.is_constant() || k.rows == Extent(1) || by_vectors) return 0;
   if (cols.code % (tile_vectors<T> * lanes) == 0) return tile_vectors<T>;
   return cols.code < tile_vectors<T> * lanes ? static_cast<int>(cols.code + lanes - 1) / lanes : 0;
 }
-/// What follows the products of a tile at row, column: a function of its own, as every height and width
-/// of tiles needs it.
+/// The epilogue of a tile at row, column: a function of its own, as it is called for every height and width of tiles.
 template <class H, int K>
 TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int vectors, int last, const void* tile) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   using T = element_t<k.dtype>;
-  void* operand[k.bindings + 1];  // a copy stays in registers: nothing that is stored can be one of them
+  void* operand[k.bindings + 1];  // a copy stays in registers: no store can alias it
   std::memcpy(operand, from.operand, sizeof operand);
   Place p{operand, from.symbols, from.row, from.col};
   constexpr int known = tile_width<T>(k);
@@ -168,18 +167,18 @@ TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int v
   }
 }
 
-/// Is a product so small that its sums stay in registers as a whole?
+/// Is a product so small that all its sums stay in registers?
 constexpr bool is_one_tile(const Kernel& k, bool divides) {
   if (!k.rows.is_constant() || !k.cols.is_constant() || !k.inner.is_constant() || k.rows.code < 1 || k.cols.code < 1 ||
       k.windows >= 0)
     return false;
   const bool tiny = is_tiny(k.rows, k.cols, k.inner);
-  if (tiny && k.b_column != Extent(1)) return true;  // has no room for b in another order
+  if (tiny && k.b_column != Extent(1)) return true;  // tiny products have no panel for a transposed b
   if (divides || k.b_column != Extent(1) || k.rows.code > tiny_product || k.cols.code > 16 * lanes) return false;
   const std::int64_t registers = k.rows.code * ((k.cols.code + lanes - 1) / lanes) * (size_of(k.dtype) / 4);
   return registers <= (TT_AVX512 ? 16 : 8) || (tiny && registers <= (TT_AVX512 ? 24 : 12));
 }
-/// Such a product, and what follows it, without a tile in memory.
+/// Such a product with its epilogue, without a tile in memory.
 template <class H, int K, class T>
 TT_KERNEL_INLINE void one_tile(Place p, const MatmulOperands<T>& m, std::int64_t b_column, std::int64_t batch) {
   static constexpr const Kernel& k = H::plan.kernels[K];
@@ -247,7 +246,7 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
   }
 }
 
-/// What a kernel's code is. The first two are so short that their callers take them in: a call takes as long.
+/// The form of a kernel's code. The first two are so short that they are inlined into their callers: a call takes as long.
 enum class KernelForm : std::uint8_t { few_vectors, few_steps, many_vectors, transposition, rows, cols, matmul };
 constexpr KernelForm choose_form(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   if (is_in_vectors(k, instructions, accesses))
@@ -257,7 +256,7 @@ constexpr KernelForm choose_form(const Kernel& k, const Instruction* instruction
   if (k.kind == KernelKind::cols) return KernelForm::cols;
   return is_few_steps(k) ? KernelForm::few_steps : KernelForm::rows;
 }
-/// A loop over few vectors, of ops that take a cycle or two: a call would take a third of its time.
+/// A loop over few vectors, of ops that take a cycle or two: inlined, as a call would take a third of its time.
 constexpr bool is_short_loop(const Kernel& k, const Instruction* instructions) {
   if (k.kind != KernelKind::rows || k.tile != 0 || k.sweeps != 1 || k.rows != Extent(1) || !k.cols.is_constant()) return false;
   const int begin = k.segment[0], end = k.segment[3];
@@ -272,8 +271,8 @@ inline constexpr KernelForm kernel_form =
 template <std::size_t>
 using Pointer = void*;
 
-/// Kernel K of H::plan: as a function of its own, or as a part of its caller. Its operands are arguments, so that they come
-/// in registers: memory would take as long as a small kernel.
+/// Kernel K of H::plan, as a function of its own or inlined into its caller. Its operands are arguments, so that they are passed
+/// in registers: passing them in memory would take as long as a small kernel.
 template <class H, int K, class Is>
 struct StaticKernel;
 template <class H, int K, std::size_t... I>
@@ -287,7 +286,7 @@ struct StaticKernel<H, K, std::index_sequence<I...>> {
   static TT_KERNEL_INLINE void body(const SymbolValues* symbols, const Range& range, Pointer<I>... operands) {
     void* const operand[] = {operands..., nullptr};
     const Place p{operand, symbols};
-    constexpr bool divided = divides<H, K>;  // clang would find it out at every call
+    constexpr bool divided = divides<H, K>;  // else clang would check the range at every call
     const Range part = divided ? range : Range{};
     constexpr KernelForm form = kernel_form<H, K>;
     if constexpr (form == KernelForm::few_vectors) few_vectors_body<H, K>(p);
@@ -311,7 +310,7 @@ template <class H, int B, bool Placed = (H::plan.arena >= 0)>
 using BufferOf = PlacedBuffer<H::plan.buffers[B].external, Placed ? H::plan.buffers[B].offset : -1,
                               Placed || H::plan.buffers[B].external >= 0 ? 0 : B>;
 
-/// Does kernel K keep in registers what its scratch is for? (A single row does not: `is_kept`.)
+/// Does kernel K keep the rows of its scratch buffers in registers? (A kernel of a single row does not: `is_kept`.)
 template <class H, int K>
 inline constexpr bool keeps_rows =
     H::plan.kernels[K].rows != Extent(1) &&
@@ -392,7 +391,7 @@ inline constexpr bool reads_first = [] {
   return true;
 }();
 
-/// Runs H::plan. `external`: inputs in order, then outputs that are not donated.
+/// Runs H::plan. `external`: inputs in order, then outputs that do not reuse a donated input.
 template <class H>
 TT_ALWAYS_INLINE void run_static(std::byte* arena, void* const* external,
                                  const std::int64_t* offsets, const SymbolValues& symbols) {

@@ -1,5 +1,5 @@
-// Segments of static kernels, and their reductions: the partial results of a sweep lie in registers of
-// their own, for each reduction as many as a step has packs, and blocks are combined by a tree.
+// Segments of static kernels, and their reductions: the partial results of a sweep are in registers of their own, as many for each
+// reduction as a step has packs, and blocks are combined by a tree.
 #pragma once
 #include "tt/backends/cpu/shuffle.hpp"
 #include "tt/backends/cpu/static_step.hpp"
@@ -13,8 +13,7 @@ namespace detail {
 
 // ---- segments
 
-/// The numbers of a segment's instructions. The partial results of one reduction are `apart` registers
-/// from those of the next.
+/// The StepNumbers of a segment's instructions. The partial results of one reduction are `apart` registers from those of the next.
 template <int Length>
 struct SegmentNumbers {
   StepNumbers step[Length] = {};
@@ -51,7 +50,7 @@ constexpr int count_reductions(const Kernel& k, int segment, const Instruction* 
   for (int i = k.segment[segment]; i < k.segment[segment + 1]; ++i) n += is_reduction(instructions[i].op);
   return n;
 }
-/// The place of the n-th reduction of a segment.
+/// The index of the n-th reduction's instruction in a segment.
 constexpr int reduction_at(const Kernel& k, int segment, const Instruction* instructions, int n) {
   for (int i = k.segment[segment]; i < k.segment[segment + 1]; ++i)
     if (is_reduction(instructions[i].op) && n-- == 0) return i;
@@ -77,7 +76,7 @@ union Tree {
   }
 };
 
-/// What is done with a reduction outside its sweep; sums: its partial results.
+/// The operations of a reduction outside its sweep; sums: its partial results.
 template <Op K, DType D>
 struct Reducing {
   using T = element_t<D>;
@@ -98,7 +97,7 @@ struct Reducing {
     note<K>(ordered, a.as<T>(), b.as<T>());
     return {};
   }
-  /// NaN in the lanes that are not ordered.
+  /// The sum, with NaN in the lanes that are not in `ordered`.
   static TT_KERNEL_INLINE Pack<T> kept(Register& sum, [[maybe_unused]] PackMask ordered) {
     if constexpr (!forgets_nan<K, T>) return sum.as<T>();
     else return C::select(ordered, sum.as<T>(), C::splat(default_nan<T>));
@@ -144,7 +143,7 @@ struct Reducing {
   }
 };
 
-/// All reductions of a segment; `sums` of one are Apart registers from those of the next.
+/// All reductions of a segment; the `sums` of one are Apart registers from those of the next.
 template <class H, int K, int S, class Is = std::make_integer_sequence<int, reductions<H, K, S>>>
 struct Reductions;
 template <class H, int K, int S, int... N>
@@ -162,7 +161,7 @@ struct Reductions<H, K, S, std::integer_sequence<int, N...>> {
     const Done done[] = {Of<N>::template begin<Width>(sums + N * Width)...};
     (void)done;
   }
-  /// Of `Lanes` lanes each, which may hold anything but the identity.
+  /// Of `Lanes` lanes each, which may differ from the identity.
   template <int Lanes>
   static TT_KERNEL_INLINE void fold(Register* r, Register* sums) {
     const Done done[] = {Of<N>::template note_and_fold<Lanes>(r[to[N]], sums + N * packs_of<Lanes>)...};
@@ -203,7 +202,7 @@ TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::i
           (void)noted;
         }
       }
-    // A copy for what is left: its index is not constant, and `sums` are in registers.
+    // A copy for the remaining columns: its index is not constant, and `sums` are in registers.
     const Done copied[] = {All::template Of<N>::copy(rest + N * packs, sums + N * packs)...};
     (void)copied;
     p.sums = rest;
@@ -240,7 +239,7 @@ TT_KERNEL_INLINE void reducing_sweep(Register* r, const Place& p, std::int64_t c
   reduce_row<H, K, S>(r, p, cols, std::make_integer_sequence<int, reductions<H, K, S>>{});
 }
 
-/// Sums of the parts that ColumnParts says; `Together` parts are summed side by side, as one sum would wait for itself.
+/// Sums over the parts of ColumnParts; `Together` parts are summed side by side, as each addition of a single sum would wait for the one before.
 template <class H, int K, int Width, int Together, bool Tail, class Is = std::make_integer_sequence<int, reductions<H, K, 1>>>
 struct ColumnSums;
 template <class H, int K, int Width, int Together, bool Tail, int... N>
@@ -261,7 +260,7 @@ struct ColumnSums<H, K, Width, Together, Tail, std::integer_sequence<int, N...>>
       (void)noted;
     }
   }
-  /// The parts from `part` on under kept row p.row, pairwise in `to`.
+  /// The sums over the parts from `part` on, below output row p.row, combined pairwise in `to`.
   static TT_KERNEL_INLINE void run(Register* r, const Place& p, const tt::detail::ColumnParts& parts, std::int64_t part, Register* to) {
     static constexpr const Kernel& k = H::plan.kernels[K];
     constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block && !k.row_order;
@@ -313,7 +312,7 @@ struct ColumnSums<H, K, Width, Together, Tail, std::integer_sequence<int, N...>>
   }
 };
 
-/// Sums of the rows under kept row p.row, `Width` vectors of columns at a time.
+/// Sums over the rows below output row p.row, `Width` vectors of columns at a time.
 template <class H, int K, int Width, bool Tail>
 TT_KERNEL_INLINE void sum_columns(Register* r, const Place& p, std::int64_t inner) {
   static constexpr const Kernel& k = H::plan.kernels[K];
@@ -328,7 +327,7 @@ TT_KERNEL_INLINE void sum_columns(Register* r, const Place& p, std::int64_t inne
     One::run(r, p, parts, 0, sums);
     One::finish(r, p, sums);
   } else {
-    Register level[tt::detail::most_parts][One::count];  // pairwise, like the carries of a counter
+    Register level[tt::detail::most_parts][One::count];  // combined pairwise, like the carries of a counter
     int used = 0;
     std::int64_t part = 0;
     const std::int64_t count = parts.count() > 0 ? parts.count() : 1;

@@ -1,8 +1,8 @@
-// Static kernels of a few elements, without loops, so short that their callers take them in: a call takes as long.
-// Of few vectors: rows of a few columns lie in a vector together, a 4x4 matrix as a whole. Element (row, column) is lane
-// row * apart + column, and every instruction runs once for all. What an operand is at each lane, a row of a bias or a
-// value a row, is one shuffle of what it has in memory; a row's sum comes out in all lanes of the row.
-// Of few steps: rows of a few vectors, all written out.
+// Static kernels of a few elements, without loops, so short that they are inlined into their callers: a call takes as long.
+// Few vectors: several rows of a few columns share a vector, a 4x4 matrix is one. Element (row, column) is lane row * apart + column,
+// and every instruction runs once for all. Broadcast operands (a bias row, one value a row) are loaded once and shuffled into place;
+// row sums are broadcast to all lanes of their row.
+// Few steps: rows of a few vectors, completely unrolled.
 #pragma once
 #include "tt/backends/cpu/shuffle.hpp"
 #include "tt/backends/cpu/static_reduce.hpp"
@@ -17,10 +17,10 @@ namespace detail {
 
 // ---- few vectors
 
-/// How the elements of a kernel lie in vectors: each has as many rows as fit it, `apart` lanes from each other.
+/// The layout of a kernel's elements in vectors: each vector has as many rows as fit it, `apart` lanes from each other.
 struct RowsInVectors {
   int cols, apart;
-  std::int64_t rows;  ///< many, if not known
+  std::int64_t rows;  ///< a large number if not constant
   constexpr explicit RowsInVectors(const Kernel& k)
       : cols(static_cast<int>(k.cols.code)), apart(lanes_of(k.cols.code)),
         rows(k.rows.is_constant() ? k.rows.code : 1 << 20) {}
@@ -31,7 +31,7 @@ struct RowsInVectors {
     return rows - begin(vector) < each() ? static_cast<int>(rows) - begin(vector) : each();
   }
 };
-/// The most vectors that are written out.
+/// The most vectors that are unrolled.
 inline constexpr int few = 4;
 constexpr bool is_constant(const Access& m, const Term* terms) {
   bool all = m.offset.is_constant() && m.column.is_constant();
@@ -39,7 +39,7 @@ constexpr bool is_constant(const Access& m, const Term* terms) {
     all = all && m.term(terms, i).divisor.is_constant() && m.term(terms, i).modulus.is_constant() && m.term(terms, i).stride.is_constant();
   return all;
 }
-/// Of one vector of a kernel. A value a row is one column, for stores.
+/// The map of one vector of a kernel. For stores, one value a row is a single column.
 constexpr VectorMap map_of(const Kernel& k, const Access& m, const Term* terms, int vector, bool store) {
   const RowsInVectors v(k);
   return {v.count(vector), store && m.column == Extent(0) ? 1 : v.cols, v.apart, [&](int y, int x) {
@@ -54,7 +54,7 @@ template <class H, int K, int V, int X>
 struct StoreMap {
   static constexpr VectorMap map = map_of(H::plan.kernels[K], H::plan.accesses[X], H::plan.terms.begin(), V, true).inverse();
 };
-/// Column Inner of a product's left side, of the rows of one vector, and row Inner of its right one.
+/// Column Inner of a product's left side, for the rows of one vector, and row Inner of its right side.
 template <class H, int K, int Inner>
 struct LeftMap {
   static constexpr RowsInVectors v{H::plan.kernels[K]};
@@ -70,17 +70,17 @@ struct RightMap {
   }).counted_from_zero();
 };
 
-/// Row r begins r times a constant behind the first, nothing lies backwards; what is stored is stored in order.
+/// Row r begins at r times a constant stride from the first, no stride is negative, and a store is contiguous.
 constexpr bool is_in_order(const Kernel& k, const Instruction& x, const Access& m, const Term* terms) {
   const std::int64_t row = m.term_count > 0 ? m.term(terms, 0).stride.code : 0;
   if (!has_plain_rows(m, terms) || !m.column.is_constant() || m.column.code < 0 || row < 0) return false;
   return x.op == Op::load || (m.column == Extent(0) ? row == 1 : m.column == Extent(1) && row == k.cols.code);
 }
-/// Is instruction i a store that only keeps a row for the next sweep? Registers keep all rows of a vector.
+/// Is instruction i a store that only keeps a row for the next sweep? Here registers keep all rows of a vector.
 constexpr bool is_kept(const Kernel& k, int i, const Instruction* instructions, Accesses accesses) {
   return instructions[i].op == Op::store && RowsInVectors(k).rows > 1 && accesses[instructions[i].access].term_count == 0;
 }
-/// The store of what load i reads, of the same kernel; or -1.
+/// The instruction of the same kernel that stores the value that load i reads; or -1.
 constexpr int stored_by(const Kernel& k, int i, const Instruction* instructions) {
   for (int j = k.segment[0]; j < i; ++j)
     if (instructions[j].op == Op::store && instructions[j].access == instructions[i].access) return j;
@@ -113,11 +113,11 @@ constexpr bool is_vector_product(const Kernel& k) {
     if (!e.is_constant() || e.code < 0 || e.code > 4 * lanes) return false;
   const RowsInVectors v(k);
   if (k.batch != Extent(1) || k.inner.code < 1 || k.inner.code > 8) return false;
-  if (v.each() == 1 && !(v.vectors() == 1 && has_whole_right(k))) return false;  // tiles take such rows faster
+  if (v.each() == 1 && !(v.vectors() == 1 && has_whole_right(k))) return false;  // tiles are faster for such rows
   return span_of(v.count(0), k.a_row, k.inner, k.a_inner) <= lanes &&
          (has_whole_right(k) || span_of(k.cols.code, k.b_column, 1, 0) <= lanes);
 }
-/// Is kernel k one of rows in vectors?
+/// Can kernel k run with its rows in vectors?
 constexpr bool is_in_vectors(const Kernel& k, const Instruction* instructions, Accesses accesses) {
 #if defined(__CUDACC__)
   return false;
@@ -130,7 +130,7 @@ constexpr bool is_in_vectors(const Kernel& k, const Instruction* instructions, A
   if (k.kind == KernelKind::matmul && !is_vector_product(k)) return false;
   if (v.vectors() > few ? v.each() == 1 : v.vectors() * (end - begin) > 64) return false;
   for (int i = begin; i < end; ++i) {
-    const Op op = instructions[i].op;  // of rows that fill a vector each, sweeps take maxima faster
+    const Op op = instructions[i].op;  // where each row fills a vector, maxima are faster in sweeps
     if (is_reduction(op) && op != Op::sum && v.each() == 1 && k.rows != Extent(1)) return false;
     if (!is_vector_step(k, i, instructions, accesses)) return false;
   }
@@ -139,7 +139,7 @@ constexpr bool is_in_vectors(const Kernel& k, const Instruction* instructions, A
 
 #if defined(__AVX__) && !defined(__CUDACC__)
 inline constexpr bool has_quarters = true;
-/// Division or root of the first four floats: of a whole register it takes two to four times as long.
+/// Division or root of the first four floats: on a whole register it takes two to four times as long.
 template <Op K>
 TT_KERNEL_INLINE Pack<float> first_quarter(const Pack<float>& a, const Pack<float>& b) {
   using Wide = VectorOf<float>::Type;
@@ -208,7 +208,7 @@ TT_KERNEL_INLINE void vector_steps(const Place& p, std::index_sequence<J...>) {
   (void)done;
 }
 
-/// The rows of a product's right side, each as often as a vector has rows.
+/// The rows of a product's right side, each repeated for all rows of a vector.
 template <class H, int K, class T, class Is>
 struct RightRows {};
 template <class H, int K, class T, std::size_t... Inner>
@@ -270,7 +270,7 @@ TT_KERNEL_INLINE void few_vectors_body(const Place& p) {
   if constexpr (vectors > 2) one_vector<H, K, 2, false>(p, rows);
   if constexpr (vectors > 3) one_vector<H, K, 3, false>(p, rows);
 }
-/// A kernel of many rows, as many at a time as fit a vector.
+/// A kernel of many rows, one vector of rows at a time.
 template <class H, int K>
 TT_KERNEL_INLINE void many_vectors_body(Place p, const Range& range) {
   constexpr int each = RowsInVectors(H::plan.kernels[K]).each();
@@ -292,7 +292,7 @@ constexpr bool is_few_steps(const Kernel& k) {
   const std::int64_t steps = (k.cols.code + lanes - 1) / lanes * k.rows.code;
   return steps <= 4 && steps * (k.segment[2 * k.sweeps + 1] - k.segment[0]) <= 48;
 }
-/// One sweep over a row, with what follows it.
+/// One sweep over a row, followed by its row steps.
 template <class H, int K, int S, std::size_t... U>
 TT_KERNEL_INLINE void few_steps_sweep(Register* r, Place p, std::index_sequence<U...>) {
   static constexpr const Kernel& k = H::plan.kernels[K];

@@ -1,8 +1,7 @@
-// One instruction of a plan on one step of lanes: the inside of every static kernel. The plan is a
-// constant, so each instruction becomes the few SIMD instructions it stands for.
-// What an instruction is made of is shared by all plans: Step<Form::compute, Op::add, DType::f32> is one
-// function however many expressions a file has, and a kernel is a list of calls of such functions. Only
-// operands that lie in an unusual way (Form::planned) have functions of one plan.
+// One instruction of a plan on one step of lanes: the inside of every static kernel. The plan is a constant, so each instruction
+// becomes the few SIMD instructions it stands for. The code of instructions is shared by all plans: Step<Form::compute, Op::add,
+// DType::f32> is one function however many expressions a file has, and a kernel is a list of calls of such functions. Only operands
+// with an unusual layout (Form::planned) have functions of one plan.
 #pragma once
 #include <utility>
 
@@ -17,7 +16,7 @@ inline namespace TT_ISA {
 
 namespace detail {
 
-/// A register of a kernel holds a pack of any dtype; a plan's numbers per dtype follow each other.
+/// A register of a kernel holds a pack of any dtype; the registers of the dtypes are numbered one dtype after the other.
 union Register {
   Pack<float> f32;
   Pack<double> f64;
@@ -53,8 +52,8 @@ constexpr int register_count(const Kernel& k) {
   return register_number(k, static_cast<DType>(dtype_count), 0) + 1;
 }
 
-/// The place in a kernel: operands, row, column, how many lanes of this step exist, and for a matmul the
-/// products at this place.
+/// The position in a kernel: operands, row, column, the number of lanes of this step that exist, and for a matmul the products at
+/// this position.
 struct Place {
   void* const* operand;
   const SymbolValues* symbols;
@@ -62,7 +61,7 @@ struct Place {
   int count = lanes;
   Register* sums = nullptr;      // of this step: partial results of the reductions
   const void* tile = nullptr;
-  std::int64_t tile_begin = 0;  // of a tiled kernel: its first column
+  std::int64_t tile_begin = 0;  // the first column of the present tile in a tiled kernel
 };
 
 template <std::int64_t Code>
@@ -91,7 +90,7 @@ TT_KERNEL_INLINE std::int64_t term_offset(const SymbolValues* s, std::int64_t ro
   return row * extent<Stride>(s);
 }
 
-/// Where row r of an access begins, in elements.
+/// The offset, in elements, at which row r of an access begins.
 template <class H, int X>
 TT_KERNEL_INLINE std::int64_t row_offset([[maybe_unused]] const SymbolValues* s,
                                          [[maybe_unused]] std::int64_t row) {
@@ -104,7 +103,7 @@ TT_KERNEL_INLINE std::int64_t row_offset([[maybe_unused]] const SymbolValues* s,
   return at;
 }
 
-/// Where column c of an access with column terms lies from the row's begin.
+/// The offset of column c from its row's begin, for an access with column terms.
 template <class H, int X>
 TT_KERNEL_INLINE std::int64_t column_offset(const SymbolValues* s, std::int64_t col) {
   constexpr Access x = H::plan.accesses[X];
@@ -116,8 +115,7 @@ TT_KERNEL_INLINE std::int64_t column_offset(const SymbolValues* s, std::int64_t 
   }(std::make_index_sequence<static_cast<std::size_t>(x.column_terms)>{});
   return at;
 }
-/// `count` elements from column `col` on, of an operand with column terms: in one load where they
-/// are of one run, else put together.
+/// `count` elements from column `col` on, of an operand with column terms: in one load if they are in one run, else assembled.
 template <class H, int X, class T>
 TT_KERNEL_INLINE Pack<T> load_runs(const SymbolValues* s, const T* row, std::int64_t col,
                                    int count) {
@@ -131,7 +129,7 @@ TT_KERNEL_INLINE Pack<T> load_runs(const SymbolValues* s, const T* row, std::int
     else if constexpr (x.column == Extent(1)) return cpu::load(at);
     else return load_strided(at, extent<x.column.code>(s), lanes);
   }
-  const int n = static_cast<int>(left);  // the rest is of the next run: none is shorter
+  const int n = static_cast<int>(left);  // the remaining elements are in the next run, as no run is shorter
   const T* next = n < count ? row + column_offset<H, X>(s, col + left) : at;
   if constexpr (x.column == Extent(0))
     return Carrier<Pack<T>>::select(first_lanes(n), Carrier<Pack<T>>::splat(*at),
@@ -157,42 +155,42 @@ constexpr auto nth(TypeList<First, Rest...>) {
   else return nth<I - 1>(TypeList<Rest...>{});
 }
 
-/// What steps return: lists of it cost no code, where folds over a comma have a limit (clang: 256).
+/// The result type of steps: an array of Done costs no code, where folds over a comma have a limit (clang: 256).
 struct Done {};
 
-/// How an instruction is done.
+/// How an instruction is executed.
 enum class Form : std::uint8_t {
   compute,      ///< on registers
   constant,
   accumulator,  ///< the products of a matmul
   reduce,       ///< into the partial results
-  reduce_first, ///< the same where lanes are missing
-  load,         ///< neighbouring elements of a row
-  load_first,   ///< those that exist
-  load_one,     ///< one for all lanes
+  reduce_first, ///< the same, where some lanes are missing
+  load,         ///< consecutive elements of a row
+  load_first,   ///< the elements of the lanes that exist
+  load_one,     ///< one element for all lanes
   store,
   store_first,
-  planned,      ///< all else: see PlannedStep
+  planned,      ///< everything else: see PlannedStep
 };
 
-/// A constant for sure, so that the object it comes from is not code.
+/// consteval, so that the plan object is not emitted into the binary.
 consteval std::int64_t fixed(std::int64_t x) { return x; }
 consteval int fixed(int x) { return x; }
 
-/// What Step::run is given: registers (of a load or store: the operand in `b`), a constant's bits or the
-/// place of a row's begin.
+/// The arguments of Step::run: register numbers (of a load or store: the operand in `b`, whether it is tiled in `c`), and a
+/// constant's bits or the offset of the first row.
 struct StepNumbers {
   int result = 0, a = 0, b = 0, c = 0;
   std::int64_t bits = 0, row_stride = 0;
 };
 
-/// Rows begin at a constant plus the row times a constant.
+/// Does each row begin at a constant plus the row times a constant?
 constexpr bool has_plain_rows(const Access& x, const Term* terms) {
   return x.offset.is_constant() && x.column_terms == 0 &&
          (x.term_count == 0 || (x.term_count == 1 && x.term(terms, 0).divisor == Extent(1) &&
                                 x.term(terms, 0).modulus == Extent(0) && x.term(terms, 0).stride.is_constant()));
 }
-/// May nothing beyond the last column be touched?
+/// Is access beyond the last column forbidden?
 constexpr bool is_guarded(const Instruction& x, const Access& m) {
   return m.guarded && !(x.op == Op::load && m.overread);
 }
@@ -227,7 +225,7 @@ constexpr StepNumbers numbers_of(const Kernel& k, const Instruction& x, Accesses
   n.row_stride = m.term_count > 0 ? m.term(accesses.terms, 0).stride.code : 0;
   return n;
 }
-/// Does the segment need to know in its last step which lanes exist?
+/// Does the segment's last step depend on the number of lanes that exist?
 constexpr bool needs_count(const Kernel& k, int segment, const Instruction* instructions, Accesses accesses) {
   for (int i = k.segment[segment]; i < k.segment[segment + 1]; ++i) {
     const Instruction& x = instructions[i];
@@ -240,7 +238,7 @@ constexpr bool needs_count(const Kernel& k, int segment, const Instruction* inst
   return false;
 }
 
-/// The instruction I of the plan of H, whose operand or extents no Step knows. Only a name, until used.
+/// Names instruction I of H's plan, for operands or extents that no Step handles. Incomplete until used.
 template <class H, int I>
 struct PlanAt;
 template <class H, int I, bool Tail>
@@ -252,7 +250,7 @@ struct Step {
   using U = element_t<From>;
   using C = Carrier<Pack<T>>;
 
-  /// Where a row begins, for all lanes or with the column of this step.
+  /// The address at which a row begins, for all lanes; column(): with the column of this step.
   static TT_KERNEL_INLINE T* row(const Place& p, int operand, std::int64_t offset, std::int64_t row_stride) {
     return static_cast<T*>(p.operand[operand]) + offset + p.row * row_stride;
   }
@@ -265,7 +263,7 @@ struct Step {
     if constexpr (F == Form::constant) {
       r[result].as<T>() = C::splat(decode<T>(static_cast<std::uint64_t>(bits)));
     } else if constexpr (F == Form::accumulator) {
-      r[result].as<T>() = cpu::load(static_cast<const T*>(p.tile));  // of a tile, or the sum itself (one_tile)
+      r[result].as<T>() = cpu::load(static_cast<const T*>(p.tile));  // from the tile, or the sum itself (one_tile)
     } else if constexpr (F == Form::reduce || F == Form::reduce_first) {
       Pack<T>& sum = p.sums[b].as<T>();
       if constexpr (F == Form::reduce) sum = accumulate<K>(sum, r[a].as<T>());
@@ -308,10 +306,10 @@ struct Step {
   }
 };
 
-/// Operands with several terms, or with strides known at run time; places and extents as values.
+/// Operands with several terms, or with strides known only at run time; and iota and extent.
 template <class H, int I, bool Tail>
 struct PlannedStep {
-  static constexpr Instruction x = H::plan.instructions[I];  // a reference is too much for nvcc 13
+  static constexpr Instruction x = H::plan.instructions[I];  // as a reference it crashes nvcc 13
   using T = element_t<x.dtype>;
   using C = Carrier<Pack<T>>;
 
@@ -360,7 +358,7 @@ struct PlannedStep {
   }
 };
 
-// Instruction I of a plan as a type. Nothing of H is instantiated but for Form::planned.
+// Instruction I of a plan as a type. H is instantiated only for Form::planned.
 template <Form F>
 struct StepChoice {
   template <Op K, DType D, DType From, int Attribute, class H, int I, bool Tail>
@@ -371,7 +369,7 @@ struct StepChoice<Form::planned> {
   template <Op, DType, DType, int, class H, int I, bool Tail>
   using type = PlannedStep<H, I, Tail>;
 };
-/// Only what changes the code: so that the function is the same for all that may share it.
+/// Keeps the op only where it changes the code, so that more instructions share a function.
 constexpr Op op_in(Form f, const Instruction& x) {
   return f == Form::compute || f == Form::reduce || f == Form::reduce_first ? x.op : Op::copy;
 }

@@ -1,7 +1,7 @@
-// The threads of the library, one pool a process. Kernels are divided by plan/split.hpp; the pool
-// hands the parts out, and the caller works too.
+// The threads of the library, one pool a process. plan/split.hpp divides kernels into parts; the pool runs the parts on its threads
+// and on the caller's.
 //   tt::set_num_threads(4);
-// POSIX threads: <thread> alone costs every user's file 0.1 s.
+// POSIX threads: <thread> alone costs every user's file 0.1 s of compile time.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -19,8 +19,8 @@ using PartFunction = void (*)(void* context, int part);
 
 class ThreadPool {
  public:
-  /// Never destroyed, so threads may end at exit while others still work. Its own threads end then: a library with this
-  /// code in it may be unloaded. Who works later works alone.
+  /// Never destroyed, so threads may end at exit while others still work. Its own threads end at exit, as a library that contains
+  /// this code may be unloaded. Later calls run on the caller's thread alone.
   static ThreadPool& instance() {
     static const int registered =
         pthread_atfork(nullptr, nullptr, [] { slot() = new ThreadPool; }) + atexit([] { slot()->end_workers(); });
@@ -31,8 +31,8 @@ class ThreadPool {
   /// Is this one of the pool's own threads?
   static bool in_worker() { return worker_flag(); }
 
-  /// Calls function(context, p) for every p in [0, parts), on at most `parts` threads, and returns
-  /// when all are done. Inside a worker, or while another caller has the pool, on this thread alone.
+  /// Calls function(context, p) for every p in [0, parts), on at most `parts` threads, and returns when all are done. Inside a worker,
+  /// or while another caller uses the pool, all parts run on this thread.
   void run(int parts, PartFunction function, void* context) {
     if (parts < 2 || in_worker() || pthread_mutex_trylock(&caller_) != 0) {
       for (int p = 0; p < parts; ++p) function(context, p);
@@ -47,7 +47,7 @@ class ThreadPool {
     pthread_mutex_unlock(&mutex_);
     job.work();
     pthread_mutex_lock(&mutex_);
-    job_ = nullptr;  // who wakes now is too late
+    job_ = nullptr;  // a worker that wakes now is too late
     pthread_mutex_unlock(&mutex_);
     const auto others_are_done = [this] { return __atomic_load_n(&active_, __ATOMIC_ACQUIRE) == 0; };
     if (!wait_briefly(others_are_done)) {
@@ -74,16 +74,16 @@ class ThreadPool {
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
   Job* job_ = nullptr;
   unsigned generation_ = 0;
-  int active_ = 0;  // atomic, changed with mutex_ only
+  int active_ = 0;  // atomic, changed under mutex_ only
   Vec<pthread_t> workers_;
-  bool ended_ = false;  // with mutex_ only
+  bool ended_ = false;  // under mutex_ only
 
-  /// Some ten microseconds at most: to sleep and be woken takes longer than most kernels. Is it so?
+  /// Waits some ten microseconds at most: to sleep and be woken takes longer than most kernels. Returns whether the condition holds.
   template <class Condition>
   static bool wait_briefly(const Condition& is_so) {
     for (int turn = 0; turn < 1000; ++turn) {
       if (is_so()) return true;
-      if (turn % 64 == 63) sched_yield();  // who is waited for may need this core
+      if (turn % 64 == 63) sched_yield();  // the awaited thread may need this core
 #if defined(__SSE2__)
       else __builtin_ia32_pause();
 #endif
@@ -91,7 +91,7 @@ class ThreadPool {
     return is_so();
   }
 
-  /// A child of fork has no workers, and perhaps locked mutexes: it gets a pool of its own.
+  /// A child of fork has no workers, and its mutexes may be locked: it gets a new pool.
   static ThreadPool*& slot() {
     static ThreadPool* pool = new ThreadPool;
     return pool;
@@ -104,7 +104,7 @@ class ThreadPool {
   void start_workers(int wanted) {
     if (workers_.size() >= wanted) return;
     pthread_mutex_lock(&mutex_);
-    pthread_t thread;  // where none can be made, those that exist do the work
+    pthread_t thread;  // if no thread can be created, the existing ones do the work
     while (!ended_ && workers_.size() < wanted && pthread_create(&thread, nullptr, &ThreadPool::worker, this) == 0) workers_.push_back(thread);
     pthread_mutex_unlock(&mutex_);
   }
@@ -147,7 +147,7 @@ class ThreadPool {
 };
 
 inline int& requested_threads() {
-  static int n = 0;  // 0: not said
+  static int n = 0;  // 0: not set
   return n;
 }
 inline int hardware_threads() {
@@ -158,7 +158,7 @@ inline int hardware_threads() {
   }();
   return n > 0 ? n : 1;
 }
-/// Threads for programs over Arrays: the caller's, unless set_num_threads said otherwise.
+/// Threads for programs over Arrays: only the caller's, unless set_num_threads was called.
 inline int array_threads() {
   const int n = __atomic_load_n(&requested_threads(), __ATOMIC_RELAXED);
   return n > 0 ? n : 1;
@@ -166,8 +166,8 @@ inline int array_threads() {
 
 }  // namespace cpu
 
-/// From now on kernels may use `n` threads, the caller's included. Before the first call, programs
-/// over Arrays stay on the caller's thread and Tensors use every core. Results do not depend on it. Throws Error below 1.
+/// From now on kernels may use `n` threads, the caller's included. Before the first call, programs over Arrays stay on the caller's
+/// thread and Tensors use every core. Results do not depend on the number of threads. Throws Error below 1.
 inline void set_num_threads(int n) {
   if (n < 1) TT_THROW(Error(Text("tt::set_num_threads: ") << n << " threads. Give 1 or more?"));
   __atomic_store_n(&cpu::requested_threads(), n, __ATOMIC_RELAXED);

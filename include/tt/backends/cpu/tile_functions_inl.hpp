@@ -1,5 +1,4 @@
-// Definitions of tile_functions.hpp: one loop for each kind of op, instantiated for every primitive,
-// opaque op and dtype.
+// Definitions of tile_functions.hpp: one loop for each kind of op, instantiated for every primitive, intrinsic and dtype.
 #pragma once
 #include "tt/backends/cpu/tile_functions.hpp"
 #include "tt/core/copy_memory.hpp"
@@ -14,11 +13,11 @@ template <class T>
 TT_ALWAYS_INLINE void put(void* p, std::int64_t i, const Pack<T>& x) {
   store(static_cast<T*>(p) + i, x);
 }
-/// The vectors of operands, of which some may be repeated if Repeats.
+/// The vectors of operands; if Repeats, some operands may be repeated.
 template <int Operands, bool Repeats = true>
 struct Vectors {
   const void* elements[Operands];
-  std::int64_t step[Operands];  ///< 0 of what is repeated, else 1
+  std::int64_t step[Operands];  ///< 0 for a repeated operand, else 1
 
   explicit TT_ALWAYS_INLINE Vectors(const TileOperand* operands) {
 #pragma GCC unroll 4
@@ -28,12 +27,12 @@ struct Vectors {
     }
   }
 };
-/// Elements i and on of operand k.
+/// The vector of operand k at element i.
 template <class T, int Operands, bool Repeats>
 TT_ALWAYS_INLINE Pack<T> at(const Vectors<Operands, Repeats>& v, int k, std::int64_t i) {
   return load(static_cast<const T*>(v.elements[k]) + (Repeats ? i * v.step[k] : i));
 }
-/// loop(vectors), which need not look for repeated operands where there are none.
+/// Calls loop(vectors), with a type that does not check for repeated operands if there are none.
 template <int Operands, class F>
 TT_ALWAYS_INLINE void with_vectors(const TileOperand* operands, const F& loop) {
   bool any = false;
@@ -42,7 +41,7 @@ TT_ALWAYS_INLINE void with_vectors(const TileOperand* operands, const F& loop) {
   else loop(Vectors<Operands, false>(operands));
 }
 
-/// What a function of one dtype reads: of a repeated operand its vector, in a register.
+/// The operands of a function of one dtype: the vector of a repeated operand is kept in a register.
 template <class T, int Operands>
 struct RowOperands {
   const T* elements[Operands];
@@ -50,7 +49,7 @@ struct RowOperands {
   bool repeated[Operands];
   bool any = false;
 
-  /// Of row r, if there are several.
+  /// Of row r, if there are several rows.
   TT_ALWAYS_INLINE RowOperands(const TileOperand* operands, const TileRows* rows, std::int64_t r) {
 #pragma GCC unroll 4
     for (int k = 0; k < Operands; ++k) {
@@ -64,15 +63,15 @@ struct RowOperands {
   }
   TT_ALWAYS_INLINE Pack<T> at(int k, std::int64_t i) const { return repeated[k] ? vector[k] : load(elements[k] + i); }
 };
-/// f(result, operands) of a row, or of each: elements of the operands are of type T, those of the result of type D.
+/// f(result, operands) for one row, or for each of several: the operands have elements of type T, the result of type D.
 template <class D, class T, int Operands, class F>
 TT_ALWAYS_INLINE void each_row(void* d, const TileOperand* operands, std::int64_t n, const TileRows* rows, const F& f) {
   std::int64_t r = 0;
   do f(static_cast<D*>(d) + r * n, RowOperands<T, Operands>(operands, rows, r));
   while (rows && ++r < rows->count);
 }
-/// loop(at), where at(k, i) is operand k's vector at element i. It looks at each vector whether the operand is repeated, but not in the usual cases: none is;
-/// all but the first are (numbers beside a Tensor); the first of two is.
+/// loop(at), where at(k, i) is operand k's vector at element i. In the usual cases no check at each vector is needed: no operand is
+/// repeated; all but the first are (scalars beside a Tensor); the first of two is.
 template <class T, int Operands, class Loop>
 TT_ALWAYS_INLINE void with_operands(const RowOperands<T, Operands>& v, const Loop& loop) {
   if constexpr (Operands > 1) {
@@ -113,7 +112,7 @@ template <Op K>
 void logical_tile(void* d, const TileOperand* operands, std::int64_t n, int, const TileRows*) {
   constexpr int second = arity(K) > 1 ? 1 : 0;
   std::int64_t i = 0;
-#if defined(__AVX2__)  // any byte that is not 0 is true
+#if defined(__AVX2__)  // any byte not 0 counts as true
   if (!operands[0].repeated && !operands[second].repeated) {
     const auto is_zero = [&](int k, std::int64_t j) TT_LAMBDA_INLINE {
       return _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const bool*>(operands[k].elements) + j)), _mm256_setzero_si256());
@@ -139,7 +138,7 @@ template <class To, class From>
 void cast_tile(void* d, const TileOperand* operands, std::int64_t n, int, const TileRows*) {
   const Vectors<1> v(operands);
 #if defined(__AVX2__) && !TT_AVX512
-  if constexpr (std::is_same_v<From, bool> && (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::int32_t>)) {  // any byte that is not 0 is true
+  if constexpr (std::is_same_v<From, bool> && (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::int32_t>)) {  // any byte not 0 counts as true
     for (std::int64_t i = 0; i < n; i += lanes) {
       const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(static_cast<const bool*>(operands->elements) + (operands->repeated ? 0 : i)));
       const __m128i ones = _mm_andnot_si128(_mm_cmpeq_epi8(x, _mm_setzero_si128()), _mm_set1_epi8(1));
@@ -178,7 +177,7 @@ constexpr TileFunction arithmetic_entry() {
   else return &arithmetic_tile<K, T>;
 }
 
-/// The function for one op, from its result's dtype and its operands'.
+/// The function for one op, given the dtypes of its result and its operands.
 template <class T, int... K>
 TileFunction find_arithmetic(Op op, std::integer_sequence<int, K...>) {
   TileFunction f = nullptr;
@@ -196,7 +195,7 @@ TileFunction find_comparison(Op op) {
     default: return &comparison_tile<Op::ne, T>;
   }
 }
-/// Between types that are computed in; and between a narrow one and its own.
+/// Between compute dtypes; and between a narrow dtype and its own compute dtype.
 template <class From>
 TileFunction find_cast(DType to) {
   if constexpr (NarrowElement<From>) {
@@ -221,7 +220,7 @@ constexpr CallTiles call_tiles() {
 template <class F>
 inline constexpr CallTiles call_tiles_of = call_tiles<F>();
 
-/// Of an op that is called alone, whose body other kernels have inlined: tt::compiled has them.
+/// For an op that eager mode calls by itself, whose body other kernels inline; only tt::compiled has these functions.
 inline TileFunction find_direct([[maybe_unused]] int place, [[maybe_unused]] DType dtype) {
 #if TT_ALL_KERNELS
   return []<class... F>(TypeList<F...>, int k, DType d) -> TileFunction {
@@ -236,7 +235,7 @@ inline TileFunction find_direct([[maybe_unused]] int place, [[maybe_unused]] DTy
 #endif
 }
 
-/// Those of an opaque op: tt::compiled has all, other programs what they enlisted.
+/// The functions of an intrinsic: tt::compiled has all, other programs those registered by enlist_op.
 inline const CallTiles& find_call(int code) {
 #if TT_ALL_KERNELS
   return *[]<class... F>(TypeList<F...>, int c) {

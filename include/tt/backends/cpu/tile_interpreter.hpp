@@ -1,8 +1,8 @@
-// Tier 0: runs a Plan at run time without a compiler. Instructions work on tiles of at most 2,048
-// elements that stay in the L1 cache, through the table of tile functions; same plan, same bodies,
-// same order of summation, so the same bits as the static kernels. Short rows go through a tile
-// together; what is stored is computed where it is stored. Large kernels are divided among threads as
-// static ones are (plan/split.hpp).
+// Tier 0: runs a Plan at run time without a compiler. Instructions work on tiles of at most 2,048 elements that stay in the L1 cache,
+// through the table of tile functions; same plan, same bodies, same order of summation, so the same bits as the static kernels.
+// Several short rows share a tile; results are computed directly in the memory to which they are stored. Large kernels are divided
+// among threads as static ones are (plan/split.hpp).
+//   TileProgram program(plan);   program.run(external, symbols);
 #pragma once
 #include <cstddef>
 
@@ -19,15 +19,15 @@ inline namespace TT_ISA {
 struct TileStep;
 struct TileRegisters;
 
-/// The part of a kernel that a call of compiled code does, as emitted text reads it: r[0] to r[7].
+/// The part of a kernel that one call of compiled code computes, in the layout of emitted text: r[0] to r[7].
 struct KernelBounds {
   long long first_row, end_row, first_col, end_col;
-  long long phase = 0;                            ///< of a row that threads share, see emit_c.hpp; 0: all of it
+  long long phase = 0;                            ///< of a row that threads share, see emit_c.hpp; 0: the whole kernel
   long long first_of_phase = 0, end_of_phase = 0;  ///< columns
   std::byte* values = nullptr;                     ///< of blocks and reductions, 8 bytes each
 };
 static_assert(sizeof(KernelBounds) == 8 * sizeof(long long));
-/// A kernel compiled from emitted text; of a matrix product the epilogue over part of a row.
+/// A kernel compiled from emitted text; for a matrix product only the epilogue over part of a row.
 using KernelFunction = void (*)(void* const* operand, const long long* symbols, const KernelBounds* bounds);
 using EpilogueFunction = void (*)(void* const* operand, const long long* symbols, long long row,
                                   long long col, long long n, const void* tile);
@@ -39,24 +39,24 @@ class TileProgram {
   TileProgram& operator=(const TileProgram&) = delete;
   ~TileProgram();
   const Plan& plan() const { return expressions_.empty() ? plan_ : given_; }
-  /// The different size expressions of the plan that are no products: each is evaluated once a run.
+  /// The number of different size expressions of the plan that are not products of symbols: each is evaluated once a run.
   int expressions() const { return expressions_.size(); }
 
-  /// From now on kernel k (and those that share its code) runs through this function: a
-  /// KernelFunction, or an EpilogueFunction for a matrix product. Others may run the program
-  /// meanwhile: a kernel that has begun ends as it began. The function must outlive the program.
+  /// From now on kernel k (and kernels that share its code) runs through this function: a KernelFunction, or an EpilogueFunction for a
+  /// matrix product. Other threads may be running the program: a kernel that has begun ends with the code it began with. The function
+  /// must outlive the program.
   void replace_kernel(int k, void* function) {
     for (int j = 0; j < plan_.kernels.size(); ++j)
       if (plan_.kernels[j].code == k) __atomic_store_n(&compiled_[j], function, __ATOMIC_RELEASE);
   }
-  /// From now on kernels that the library has compiled run so (backends/cpu/library_kernels.hpp). Before the first run.
+  /// Makes kernels that the library has compiled run compiled (backends/cpu/library_kernels.hpp). Call before the first run.
   void take_library_kernels();
-  /// Short rows go through the interpreter, many together, in a compiled program too: compiled code takes them one by one
-  /// (`has_short_rows`). Tests of compiled code have it run for all.
+  /// Short rows run in the interpreter, many together, even if the kernel is compiled: compiled code takes them one by one
+  /// (`has_short_rows`). Tests of compiled code set this to run it for all rows.
   static inline bool always_compiled = false;
-  /// Transpositions are made with their reader's rows only where they are large. Tests have it done to all, from their start on: where a program's buffers lie is kept.
+  /// Only large transpositions are made in bands. Tests set this to make all in bands, before the first run: a program keeps its placements.
   static inline bool always_bands = false;
-  /// Kernels that run compiled.
+  /// The number of kernels that run compiled.
   [[nodiscard]] int compiled_kernels() const {
     int n = 0;
     for (int j = 0; j < compiled_.size(); ++j) n += compiled_kernel(j) != nullptr;
@@ -71,7 +71,7 @@ class TileProgram {
             __atomic_load_n(&calls_.tier1, __ATOMIC_RELAXED)};
   }
 
-  /// `external`: inputs in order, then outputs that are not donated. Thread-safe.
+  /// `external`: inputs in order, then outputs that do not reuse a donated input. Thread-safe.
   void run(void* const* external, const SymbolValues& symbols) const;
 
  private:
@@ -82,18 +82,18 @@ class TileProgram {
     __atomic_fetch_add(tier1 ? &calls_.tier1 : &calls_.tier0, 1, __ATOMIC_RELAXED);
   }
 
-  Plan plan_, given_;       ///< the former has a symbol in place of each expression; the latter: where there are some
-  Vec<Extent> expressions_;  ///< their values stand behind those of symbols, from this place on
+  Plan plan_, given_;       ///< plan_ has a symbol in place of each such expression; given_ is the original, kept if there are some
+  Vec<Extent> expressions_;  ///< their values follow those of symbols, from first_expression_ on
   int first_expression_ = 0;
   const TileKernels& kernels_;
-  Vec<TileStep> steps_;       // what is known of each instruction before a run
+  Vec<TileStep> steps_;       // the part of each instruction's TileStep that is known before a run
   Vec<char> columns_divide_;  // of each kernel
   Vec<int> reductions_;       // of each kernel
-  Vec<int> bands_;            // of each kernel: copies right before it that may be made with its rows or columns (plan/bands.hpp)
-  Vec<int> reader_;           // of each of these: so many kernels further is that one; of others 0
+  Vec<int> bands_;            // of each kernel: the number of copies right before it that may be made with its rows or columns (plan/bands.hpp)
+  Vec<int> reader_;           // of each such copy: the distance, in kernels, to its reader; of others 0
   Vec<void*> compiled_;  // for each kernel, or null; atomic
-  Vec<Extent> sizes_;     // that kernels of the library are given, one kernel's behind another's
-  Vec<int> first_size_;   // of each kernel: where its own begin; -1: it is given the symbols. Empty: no kernel is the library's
+  Vec<Extent> sizes_;     // the arguments of library kernels, consecutive for each kernel
+  Vec<int> first_size_;   // of each kernel: the index of its first size; -1: it takes the symbols. Empty: there are no library kernels
   mutable Calls calls_;  // atomic
   int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0, most_bands_ = 0;
 
@@ -105,7 +105,7 @@ class TileProgram {
   Extent named(Extent e);
   void find_bands();
 
-  /// Where the buffers of the arena lie for some values of the symbols.
+  /// The offsets of the arena's buffers for one set of symbol values.
   struct Placement {
     SymbolValues symbols;
     std::int64_t arena = 0;
@@ -115,7 +115,7 @@ class TileProgram {
   static constexpr int most_placements = 32;
   mutable Placement* placements_ = nullptr;  // atomic; grows only
 
-  /// For these sizes: looked up, or made and kept. Null when enough are kept.
+  /// The placement for these sizes: looked up, or computed and kept. Null when most_placements are kept.
   const Placement* find_placement(const SymbolValues& s) const {
     Placement* first = __atomic_load_n(&placements_, __ATOMIC_ACQUIRE);
     int count = 0;
@@ -129,10 +129,10 @@ class TileProgram {
     return fresh;
   }
   TT_INLINE std::int64_t place(const SymbolValues& s, Vec<std::int64_t>& offsets) const;
-  /// Are the copies before kernel j made in bands, with these sizes? They need not lie in the arena then.
+  /// Are the copies before kernel j made in bands, with these sizes? Then they need no place in the arena.
   TT_INLINE bool in_bands(int j, const SymbolValues& s) const;
 
-  /// The thread's memory for one run at a time: arena, tiles, tables; and that of its helpers.
+  /// The thread's memory for one run at a time: arena, tiles, tables; and the memory of its helpers.
   static Scratch& workspace() {
     thread_local constinit Scratch scratch;
     return scratch;

@@ -1,4 +1,4 @@
-// How a TileProgram runs (tile_interpreter.hpp; what is known before a run: tile_program_inl.hpp). One long class: every kind of kernel works on the registers of one thread.
+// Runs a TileProgram (tile_interpreter.hpp; its preparation: tile_program_inl.hpp). One long class: every kind of kernel works on the registers of one thread.
 #pragma once
 #include "tt/core/copy_memory.hpp"
 #include "tt/core/small_vec.hpp"
@@ -14,7 +14,7 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// Where the rows of an access begin, with the numbers that its terms are in this run: many offsets without a symbol looked up, or a division by 1.
+/// The offsets at which rows of an access begin, with the terms evaluated once for this run: no symbol is looked up for each row.
 class RowOffsets {
  public:
   RowOffsets(const Access& a, const Term* terms, const SymbolValues& s) : offset_(a.offset.value(s)) {
@@ -28,55 +28,55 @@ class RowOffsets {
 
  private:
   std::int64_t offset_;
-  SmallVec<Term::Numbers, max_rank> terms_;  // no more: workers cannot throw
+  SmallVec<Term::Numbers, max_rank> terms_;  // fixed capacity: workers cannot throw
 };
 
-/// One thread's part of a kernel. Tiles and tables are given to it by the caller, who can still throw.
+/// One thread's part of a kernel. The caller allocates its tiles and tables, as only the caller can throw.
 struct TileProgram::Worker {
   const TileProgram& program;
   const Plan& plan;
   const TileKernels& kernels;
   const std::int64_t width;    // elements of a vector
   const SymbolValues& symbols;
-  const long long* given;      // to compiled kernels: the symbols' values, or the sizes of a kernel of the library
+  const long long* given;      // the arguments of compiled kernels: the symbols' values, or the sizes of a library kernel
   std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
-  std::byte* trees = nullptr;  // of each reduction one, where rows are longer than a block
+  std::byte* trees = nullptr;  // one for each reduction, if rows are longer than a block
   const Kernel* k = nullptr;
   Range range{};
-  const void* tile = nullptr;  // a matmul's products
-  std::int64_t group = 0;      // rows of a sum over rows, where several sums go together
-  std::int64_t lane = -1;      // where in the lanes a tile's elements go, in a row's order
-  int lane_tiles = 1;          // of one reduction
-  void* function = nullptr;    // of this kernel, when it is compiled
+  const void* tile = nullptr;  // the products of a matmul
+  std::int64_t group = 0;      // rows of a sum over rows, where several sums share a tile; else 0
+  std::int64_t lane = -1;      // in a row's order: the lane to which a tile's elements are added; else -1
+  int lane_tiles = 1;          // tiles for the lanes of one reduction
+  void* function = nullptr;    // this kernel compiled, or null
   void** operands = nullptr;
   TileStep* steps = nullptr;         // of the kernel's instructions
-  std::byte** registers = nullptr;   // a register is its own tile, or memory read or written in place
+  std::byte** registers = nullptr;   // each register: its own tile, or memory that is read or written in place
   TileLayout* layout = nullptr;      // of registers
-  bool kept_in_tiles = false;        // rows of scratch are tiles, once several rows went together
-  std::byte **own = nullptr, **own_row = nullptr;  // the tiles; those of values of several rows
+  bool kept_in_tiles = false;        // scratch rows are tiles, once several rows shared a tile
+  std::byte **own = nullptr, **own_row = nullptr;  // the tiles; own_row: the tiles of values once a row, for several rows
   std::byte *row_tiles = nullptr, *kept_tiles = nullptr;
 
-  /// Threads that share one long row: each takes blocks of it, whose values are combined in their order afterwards.
+  /// Threads that share one long row: each computes values of some blocks, which are then combined in block order.
   struct Team {
     Worker* others = nullptr;
     int helpers = 0;
-    std::byte* values = nullptr;  // of each block each reduction's, in 8 bytes
+    std::byte* values = nullptr;  // for each block the value of each reduction, in 8 bytes
   };
   Team team{};
 
-  /// A copy, a transposition mostly, that is made for some rows or columns of this kernel at a time (plan/bands.hpp).
+  /// A copy, mostly a transposition, that is made for some rows or columns of this kernel at a time (plan/bands.hpp).
   struct Band {
     const Kernel* k = nullptr;
     const std::byte* from = nullptr;
-    int operand = -1;            // of this kernel: what is made
-    std::byte* rows = nullptr;   // room for band_rows() of them, or all rows of band_columns()
+    int operand = -1;            // the kernel's operand that the copy makes
+    std::byte* rows = nullptr;   // memory for band_rows() rows, or for all rows of band_columns() columns
   };
   Band* bands = nullptr;
   int band_count = 0;
-  /// How the kernel goes over the elements of bands: by rows as they do; as one row of all elements, which it reduces; or down columns, of which bands hold some.
+  /// How the kernel traverses the elements of bands: by the same rows; as one row of all elements, to reduce; or down columns, some in a band.
   enum class BandsOf { nothing, rows, one_row, columns };
   BandsOf bands_of = BandsOf::nothing;
-  std::int64_t band_first = 0, band_end = 0;  // of one row: which rows of the transpositions are there
+  std::int64_t band_first = 0, band_end = 0;  // one_row: the range of the copies' rows that the bands hold
   std::byte* band_memory = nullptr;
 
   static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
@@ -87,7 +87,7 @@ struct TileProgram::Worker {
       if (c.row_order) lane_tiles = reduction_lanes * few_columns / tile_elements;
   }
 
-  /// Takes its tiles and tables from memory, or only counts; returns the end.
+  /// Assigns its tiles and tables in `memory`, or, if that is null, only counts; returns the end.
   std::size_t place(std::byte* memory, std::size_t at) {
     const auto take = [&](std::size_t bytes) {
       const std::size_t begin = at;
@@ -115,7 +115,7 @@ struct TileProgram::Worker {
   static std::size_t rounded(std::size_t bytes) {
     return (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
   }
-  /// Tiles for the partial sums of columns, of the kernel that needs most.
+  /// Tiles for the partial sums of columns, for the kernel that needs most.
   int most_parts() const {
     int most = 0;
     for (const Kernel& c : plan.kernels) {
@@ -138,7 +138,7 @@ struct TileProgram::Worker {
     band_count = 0;
     bands_of = BandsOf::nothing;
   }
-  /// The operands of the first worker, but rows of scratch of its own; returns where these end.
+  /// Takes the operands of the first worker, but its own scratch rows; returns the end of these.
   std::size_t join(const Worker& first, std::byte* memory, std::size_t at) {
     for (int b = 0; b < first.k->bindings; ++b) {
       const Buffer& x = plan.buffers[plan.bindings[first.k->first_binding + b]];
@@ -170,18 +170,18 @@ struct TileProgram::Worker {
 
   // ---- transpositions, and other copies that are made in bands
   int size_of_moved(const Kernel& t) const { return element_size(plan, t); }
-  /// Where rows of a transposition go, and how many elements apart.
+  /// The address of the first row that a transposition writes, and the distance of rows in elements.
   struct Rows {
     std::byte* begin;
     std::int64_t pitch;
   };
-  /// A part of a transposition. rows(place, pitch): where the row goes that would begin at element `place`, `pitch` before the next one.
+  /// Does a part of a transposition. rows(place, pitch): the target of the row that begins at element `place`, `pitch` elements before the next one.
   template <class F>
   void transpose(const Kernel& t, const std::byte* source, const Range& part, const F& rows) const {
     const Access &from = source_of(plan, t), &to = target_of(plan, t);
     const std::int64_t stride = value(from.column), col = part.first(SplitAxis::cols), end = part.last(SplitAxis::cols, value(t.cols));
     const int size = size_of_moved(t);
-    if (neighbours_term(from, plan.terms.begin()) < 0) {  // rows whose elements lie apart
+    if (neighbours_term(from, plan.terms.begin()) < 0) {  // rows whose elements are at a stride
       for (std::int64_t r = part.first(SplitAxis::rows), last = part.last(SplitAxis::rows, value(t.rows)); r < last; ++r) {
         const Rows target = rows(to.row_offset(plan.terms.begin(), r, symbols), 0);
         detail::with_size(plan.instructions[t.segment[1]].dtype, [&]<class T>(T) {
@@ -196,11 +196,11 @@ struct TileProgram::Worker {
       kernels.transpose(size, source + (in + col * stride) * size, stride, 1, end - col, n, target.begin + col * size, target.pitch);
     });
   }
-  /// Rows that are made together: whole lines of what they come from, whole steps of elements, and about as many as stay in the cache beside what else is read.
+  /// Rows made together: whole cache lines of the source, whole vectors, and about as many as stay in the cache beside the other operands.
   std::int64_t band_rows(const Kernel& t) const { return fit_a_band(t, value(t.cols)); }
-  /// Columns that are made together, of a kernel that sums down them.
+  /// The same for columns, for a kernel that sums down columns.
   std::int64_t band_columns(const Kernel& t) const { return fit_a_band(t, value(t.rows)); }
-  /// Of so many elements each.
+  /// The number of rows or columns of `elements` elements each.
   std::int64_t fit_a_band(const Kernel& t, std::int64_t elements) const {
     const std::int64_t bytes = elements * size_of_moved(t), n = bytes > 0 ? most_of_band / bytes : 0, each = rows_of_line(t);
     return n < each ? each : n / each * each;
@@ -210,14 +210,14 @@ struct TileProgram::Worker {
     const std::int64_t elements = line_bytes / size_of_moved(t);
     return elements > width ? elements : width;
   }
-  /// From one row to the next, in elements: a line further where rows would begin in the same places of the cache.
+  /// From one row to the next, in elements: one cache line more where all rows would begin in the same cache sets.
   std::int64_t band_pitch(const Kernel& t) const {
     const std::int64_t cols = value(t.cols);
     return cols * size_of_moved(t) % 1024 == 0 ? cols + line_bytes / size_of_moved(t) : cols;
   }
   std::size_t band_bytes(const Kernel& t, BandsOf what) const {
     const std::int64_t elements = what == BandsOf::columns ? value(t.rows) * least(band_columns(t), value(t.cols)) : least(band_rows(t), value(t.rows)) * band_pitch(t);
-    return rounded(static_cast<std::size_t>(elements * size_of_moved(t)) + register_bytes);  // steps read behind the last row
+    return rounded(static_cast<std::size_t>(elements * size_of_moved(t)) + register_bytes);  // vectors are read beyond the last row
   }
   BandsOf bands_of_kernel(int j) const {
     const Kernel& reader = plan.kernels[j];
@@ -233,7 +233,7 @@ struct TileProgram::Worker {
     }
     return most;
   }
-  /// Kernel j's transpositions. buffer_at(b): where a buffer of the plan lies.
+  /// Sets up the bands of kernel j. buffer_at(b): the address of a buffer of the plan.
   template <class F>
   void begin_bands(int j, const F& buffer_at) {
     band_count = program.in_bands(j, symbols) ? program.bands_[j] : 0;
@@ -250,9 +250,9 @@ struct TileProgram::Worker {
       rows += band_bytes(t, bands_of);
     }
   }
-  /// Does the kernel read its operands at other places than those of its range? Compiled code does not.
+  /// Does the kernel read its operands elsewhere than at the addresses of its range? Compiled code cannot.
   bool reads_parts_of_bands() const { return bands_of == BandsOf::one_row || bands_of == BandsOf::columns; }
-  /// Those of another worker, in memory of its own.
+  /// The bands of another worker, in this worker's memory.
   void join_bands(const Worker& first) {
     band_count = first.band_count;
     bands_of = first.bands_of;
@@ -268,7 +268,7 @@ struct TileProgram::Worker {
     for (int b = 1; b < band_count; ++b) some = least(some, (this->*some_of)(*bands[b].k));
     return some;
   }
-  /// Do their rows lie apart?
+  /// Is there padding between their rows?
   bool bands_lie_apart() const {
     for (int b = 0; b < band_count; ++b)
       if (band_pitch(*bands[b].k) != value(bands[b].k->cols)) return true;
@@ -283,14 +283,14 @@ struct TileProgram::Worker {
       });
     }
   }
-  /// Of bands that begin with row `begin`, from this row on: operands are where the first row of all would be.
+  /// Makes operands point into bands that begin with row `begin`, for use from `row` on: an operand's address is that of its first row, if all rows were there.
   void show_bands(std::int64_t begin, std::int64_t row) {
     for (int b = 0; b < band_count; ++b) {
       const Band& x = bands[b];
       move_operand(x.operand, x.rows + ((row - begin) * band_pitch(*x.k) - row * value(x.k->cols)) * size_of_moved(*x.k));
     }
   }
-  /// `range` is one of the transpositions' rows.
+  /// `range` is a range of the transpositions' rows.
   void work_in_bands() {
     const Kernel& t = *bands[0].k;
     const Range all = range;
@@ -309,7 +309,7 @@ struct TileProgram::Worker {
     }
     range = all;
   }
-  /// `range` is one of columns.
+  /// `range` is a range of columns.
   void columns_in_bands() {
     prepare();
     const Range all = range;
@@ -327,7 +327,7 @@ struct TileProgram::Worker {
     }
     range = all;
   }
-  /// An operand that lies elsewhere from now on, of a kernel that is prepared; with rows so far apart.
+  /// Changes the address of an operand of a prepared kernel, and its row stride if given.
   void move_operand(int operand, std::byte* to, std::int64_t row_stride = -1) {
     operands[operand] = to;
     if (function) return;
@@ -382,12 +382,12 @@ struct TileProgram::Worker {
     x.offset = m.offset.value(symbols);
     if (x.linear && m.term_count > 0) x.row_stride = value(x.terms->stride);
     x.stride = value(m.column);
-    if (x.kind == TileStep::Kind::store && k->kind == KernelKind::matmul && value(k->cols) == 1) x.stride = 1;  // an axis of one element has none: with 1, all rows of a tile are stored at once where they lie dense
+    if (x.kind == TileStep::Kind::store && k->kind == KernelKind::matmul && value(k->cols) == 1) x.stride = 1;  // one column: stores contiguous rows at once
     if (x.kind == TileStep::Kind::take) x.apart = value(x.x->extent());
     if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
   }
-  /// Which loads of a segment need no copy, and which results can be written where they are stored. Memory
-  /// that the segment writes is not read in place, nor written before its time if the segment reads it.
+  /// Finds the loads of a segment that need no copy, and the results that can be written directly to their stores' memory. Memory that
+  /// the segment writes is not read in place, nor written early if the segment reads it.
   void find_direct(int s) {
     using Kind = TileStep::Kind;
     for (TileStep* x = begin(s); x != end(s); ++x) {
@@ -457,22 +457,22 @@ struct TileProgram::Worker {
     else if (repeats_vector(x)) repeat_vector(x, from - (x.access->tiled ? 0 : bytes(x, col)));
     else load(x, own[x.out], from, col, n);
   }
-  /// Is a load one element along a row, in a tile of its own, and does who reads it take a vector again and again?
+  /// Is a load one element along a row, not spread over a tile, so that its readers take one vector repeatedly?
   static bool repeats_vector(const TileStep& x) { return x.kind == TileStep::Kind::load && !x.whole && x.access->column == Extent(0) && x.access->column_terms == 0; }
-  /// An element beside all columns.
+  /// One element for all columns.
   void repeat_vector(const TileStep& x, const std::byte* from) {
     layout[x.out].kind = TileLayout::Kind::repeated;
     detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], from, width); });
   }
   static const std::int64_t* places_in(const std::byte* tile) { return reinterpret_cast<const std::int64_t*>(tile); }
-  /// `columns` columns of n rows, one row behind the other: each row at a place, or each element.
+  /// `columns` columns of n rows, contiguous: each row at one index (of_row), or each element at its own.
   void take(const TileStep& x, std::byte* to, const std::int64_t* places, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) const {
     each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) {
       std::byte* const own_to = to + bytes(x, r * columns);
       if (x.of_row) return load(x, own_to, from + bytes(x, places[x.of_row_value ? r : r * columns] * x.apart), col, columns);
       detail::with_size(x.x->dtype, [&]<class T>(T) {
         constexpr int size = sizeof(T);
-        const std::byte* const begin = from + col * (x.stride - 1) * size;  // `from` is where column `col` would be, if columns were next to each other
+        const std::byte* const begin = from + col * (x.stride - 1) * size;  // `from` is the address of column `col` if columns were contiguous
         for (std::int64_t i = 0; i < columns; ++i)
           std::memcpy(own_to + i * size, begin + (places[r * columns + i] * x.apart + i * x.stride) * size, sizeof(T));
       });
@@ -484,7 +484,7 @@ struct TileProgram::Worker {
     const TileOperand in[] = {operand(x.a), operand(x.b), operand(x.c), operand(x.d)};
     x.function(to, in, n, x.attribute, rows);
   }
-  /// On n rows that go together.
+  /// On n rows that share a tile.
   void call_on_rows(const TileStep& x, std::byte* to, std::int64_t n, std::int64_t columns) {
     const std::int64_t row_bytes = columns * size_of(is_comparison(x.x->op) ? x.x->from : x.x->dtype);
     TileRows several{.count = n};
@@ -512,7 +512,7 @@ struct TileProgram::Worker {
       for (; i < n; ++i) p[i] = static_cast<T>(base + i * x.stride);
     });
   }
-  /// `from` is where column `col` would be, if columns were next to each other.
+  /// `from` is the address of column `col` if columns were contiguous.
   void load(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t col, std::int64_t n) const {
     if (x.access->column_terms == 0 && x.stride == 1) {
       tt::detail::copy_memory(to, from, count_bytes(x, n));
@@ -536,7 +536,7 @@ struct TileProgram::Worker {
       i += some;
     }
   }
-  /// `to` as `from` of load.
+  /// `to` is an address like `from` of load.
   void store(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t col, std::int64_t n) const {
     if (to == from) return;
     const std::int64_t size = size_of(x.x->dtype);
@@ -549,7 +549,7 @@ struct TileProgram::Worker {
   }
 
   // ---- segments
-  /// Once a row: on one step of lanes, which the results fill.
+  /// The steps that run once a row: on one vector, filled with the result.
   void row_segment(int s, std::int64_t row, bool first) {
     for (const TileStep* x = begin(s); x != end(s); ++x) {
       if (x->kind == TileStep::Kind::fixed) {
@@ -565,7 +565,7 @@ struct TileProgram::Worker {
     layout[x.out] = {x.whole ? TileLayout::Kind::tile : TileLayout::Kind::repeated};
     detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.whole ? repeats() : width); });
   }
-  /// How often a value of a row must be repeated to be a tile.
+  /// How often a value of a row must be repeated to fill its tile.
   std::int64_t repeats() const {
     const std::int64_t n = k->kind == KernelKind::matmul ? most_products
                            : k->kind == KernelKind::cols ? tile_elements
@@ -623,7 +623,7 @@ struct TileProgram::Worker {
       if (x->kind == TileStep::Kind::reduce) return true;
     return false;
   }
-  /// A block of a row; f(step, value) of each reduction.
+  /// Reduces a block of a row; calls f(step, value) for each reduction.
   template <class F>
   void block_of_row(int s, std::int64_t row, std::int64_t block, std::int64_t columns, const F& f) {
     begin_lanes(s, reduction_lanes);
@@ -637,7 +637,7 @@ struct TileProgram::Worker {
       f(x, value);
     });
   }
-  /// A block of all elements of copies, of which bands hold some rows. Rows with padding between them are read one by one: they are multiples of the lanes.
+  /// A block over all elements of copies, of which bands hold some rows. Padded rows are read one by one: they are multiples of the lanes.
   void block_of_bands(int s, std::int64_t row, std::int64_t block, std::int64_t last) {
     const Kernel& t = *bands[0].k;
     const std::int64_t cols = value(t.cols), first = block / cols, end = (last - 1) / cols + 1;
@@ -668,7 +668,7 @@ struct TileProgram::Worker {
         if (block + row_block >= columns) end_of_row(x);
       });
   }
-  /// The tree's result is the row's.
+  /// Makes the tree's result the row's value.
   void end_of_row(const TileStep& x) {
     alignas(8) std::byte value[8];
     x.tree->result(tree_of(x), value);
@@ -679,13 +679,13 @@ struct TileProgram::Worker {
   std::byte* value_of_block(const Team& t, std::int64_t block, const TileStep& x) const {
     return t.values + (block * program.most_reductions_ + x.reduction) * 8;
   }
-  /// Part p of the row's blocks, for one sweep.
+  /// Does part p of the row's blocks, for one sweep.
   void part_of_row(int s, std::int64_t row, std::int64_t columns, int p, const Team& t) {
     const std::int64_t blocks = (columns + row_block - 1) / row_block, all = t.helpers + 1;
     for (std::int64_t b = blocks * p / all, last = blocks * (p + 1) / all; b < last; ++b)
       block_of_row(s, row, b * row_block, columns, [&](const TileStep& x, const std::byte* value) { std::memcpy(value_of_block(t, b, x), value, 8); });
   }
-  /// Gives the helpers the values that a segment computed once for the row: of its reductions, or of its other steps.
+  /// Copies to the helpers the values that a segment computed once for the row: of its reductions, or of its other steps.
   void give_row_values(int s, bool reductions) {
     for (const TileStep* x = begin(s); x != end(s); ++x) {
       if (x->x->result < 0 || reductions != (x->kind == TileStep::Kind::reduce)) continue;
@@ -722,8 +722,8 @@ struct TileProgram::Worker {
     }
   }
 
-  // ---- several rows in one tile, one behind the other; values of a row in tiles of their own
-  // A step costs some ns however short it is (20,000 rows of 8: 5 us a row one by one), and so does a row's value that is repeated.
+  // ---- several contiguous rows in one tile; the values of rows in tiles of their own
+  // A step costs some ns however short it is (20,000 rows of 8: 5 us a row one by one), and so does repeating a row's value.
 
   void rows_together(std::int64_t first_row, std::int64_t count, std::int64_t columns) {
     prepare_together(columns);
@@ -736,7 +736,7 @@ struct TileProgram::Worker {
       }
     }
   }
-  /// Rows of scratch become tiles.
+  /// Makes scratch rows tiles.
   void prepare_together(std::int64_t columns) {
     kept_in_tiles = true;
     int kept = 0;
@@ -751,7 +751,7 @@ struct TileProgram::Worker {
         if (!x->memory) x->memory = kept_tiles + static_cast<std::size_t>(kept++) * register_bytes;
       }
   }
-  /// Rows lie one behind the other, from the first of a tile on.
+  /// Are rows contiguous, as in a tile?
   static bool dense(const TileStep& x, std::int64_t columns) {
     return x.linear && x.row_stride == columns && x.stride == 1 && x.access->column_terms == 0;
   }
@@ -813,18 +813,18 @@ struct TileProgram::Worker {
       spread(*x, n, columns);
     }
   }
-  /// All rows of a tile in memory that is not one, or null: at their begin, rows must lie one behind the other.
+  /// The address of all rows of a tile where they are contiguous outside of it, or null.
   std::byte* whole(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t all, std::int64_t columns) const {
     if (!dense(x, columns)) return nullptr;
     if (x.kept) return x.memory;
     return all % width == 0 ? address(x, row, col) : nullptr;
   }
-  /// Do rows of so many columns make up for being looked at one by one? They are read in whole vectors.
+  /// Are rows long enough to be worth a loop over rows? They are then read in whole vectors.
   bool may_lie_apart(std::int64_t columns) const {
     constexpr std::int64_t least_columns = 32;
     return columns >= least_columns && columns % width == 0;
   }
-  /// A load whose rows stay where they lie, as they are equally far apart; false: they do not. Short rows that are all the same are a tile, made once.
+  /// Leaves a load's rows in memory if they are equally spaced; false: they are not. Short rows that are all the same row are copied to a tile, once.
   bool leave_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
     constexpr std::int64_t short_columns = 128;
     const bool same = x.linear && x.row_stride == 0;
@@ -835,7 +835,7 @@ struct TileProgram::Worker {
     layout[x.out] = {x.stride == 0 ? TileLayout::Kind::row_values : TileLayout::Kind::rows, bytes(x, run.step)};
     return true;
   }
-  /// `columns` columns of n rows, from this row and column on. First: of the rows that go together.
+  /// `columns` columns of n rows, from this row and column on. first: these begin a sequence, so loads that all its rows share are made.
   void columns_of_rows(int s, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns, bool first) {
     const std::int64_t all = n * columns;
     for (const TileStep *x = begin(s), *last = end(s); x != last; ++x) {
@@ -875,7 +875,7 @@ struct TileProgram::Worker {
     else
       each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) { load(x, to + bytes(x, r * columns), from, col, columns); });
   }
-  /// By whole vectors: beyond a row's columns, the next row is written.
+  /// Copies whole vectors: the part beyond a row's columns is overwritten by the next row.
   template <class T>
   void copy_short_rows(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) const {
     const std::int64_t whole = columns / lanes * lanes;
@@ -929,13 +929,13 @@ struct TileProgram::Worker {
         sum_columns(row, inner, col, least(together, columns - col));
     }
   }
-  /// Has a segment nothing that differs from row to row?
+  /// Does a segment have no step that differs from row to row?
   bool only_fixed(int s) const {
     for (const TileStep* x = begin(s); x != end(s); ++x)
       if (x->kind != TileStep::Kind::fixed) return false;
     return true;
   }
-  /// Sums over a few short rows each: as many of them as a tile holds.
+  /// Sums over a few short rows each: as many sums at once as a tile holds.
   void groups_together(std::int64_t count, std::int64_t inner, std::int64_t columns) {
     const std::int64_t first = range.first(SplitAxis::rows), together = tile_elements / (inner * columns);
     row_segment(0, first, true);
@@ -947,7 +947,7 @@ struct TileProgram::Worker {
     }
     group = 0;
   }
-  /// Sums in a row's order, of so many columns at once, go to all lanes side by side: these stay in the first cache.
+  /// For sums in a row's order: so many columns at once, added to all lanes side by side, stay in the L1 cache.
   static constexpr int few_columns = 128;
   void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
     int reductions = 0;
@@ -957,11 +957,11 @@ struct TileProgram::Worker {
     const auto part = [&](const TileStep& x, int level) {
       return parts + static_cast<std::size_t>(level * reductions + x.reduction) * register_bytes;
     };
-    const auto merge = [&] {  // the newest two parts become one
+    const auto merge = [&] {  // combines the newest two parts
       --used;
       each_reduction(1, [&](const TileStep& x) { x.reduce->columns(part(x, used - 1), part(x, used), 1, n); });
     };
-    const auto push = [&] {  // the sums in the lanes
+    const auto push = [&] {  // pushes the sums in the lanes
       each_reduction(1, [&](const TileStep& x) { std::memcpy(part(x, used), lanes_of(x), count_bytes(x, n)); });
       ++used;
       for (std::uint64_t m = pushed++; m & 1; m >>= 1) merge();
@@ -992,7 +992,7 @@ struct TileProgram::Worker {
     each_reduction(1, [&](const TileStep& x) { registers[x.out] = part(x, 0); });
     vector_segment(2, row, col, n);
   }
-  /// Rows from `q` to `end` in a row's order: as many lanes of n columns each, folded to the first.
+  /// Adds rows `q` to `end` in a row's order: to `count` lanes of n columns each, which are then folded to the first.
   void sum_lanes(std::int64_t first_row, std::int64_t q, std::int64_t end, std::int64_t col, std::int64_t n, std::int64_t count) {
     begin_lanes(1, n * count);
     const std::int64_t together = tile_elements / n;
@@ -1009,9 +1009,9 @@ struct TileProgram::Worker {
     });
   }
 
-  /// What a side of a product is stored as.
+  /// The dtype in which a side of a product is stored.
   DType dtype_of_side(const Access& side) const { return plan.buffers[plan.bindings[k->first_binding + side.buffer]].dtype; }
-  /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
+  /// Is it a product of many rows and few columns with a short inner extent, whose epilogue is not compiled?
   bool has_few_columns() const {
     const std::int64_t cols = value(k->cols), inner = value(k->inner);
     return !function && k->windows < 0 && dtype_of_side(plan.accesses[k->b]) == k->dtype && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= width && inner > 0 &&
@@ -1086,11 +1086,11 @@ struct TileProgram::Run {
   void* const* external;
   const SymbolValues& symbols;
   const Placement* placement;
-  Placement own;               // where no placement is kept
+  Placement own;               // used if the placement cannot be kept
   SmallVec<long long, 64> given;
   std::byte* arena = nullptr;
   Worker first;
-  Worker* others = nullptr;    // in memory that is not destroyed, nor are they
+  Worker* others = nullptr;    // never destroyed, like the memory that they are in
 
   Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
       : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)), given(s.size() + p.sizes_.size()), first(p, s, given.data()) {
@@ -1107,12 +1107,12 @@ struct TileProgram::Run {
   }
   Run(const Run&) = delete;
 
-  /// How many kernels ran compiled.
+  /// Runs all kernels; returns how many ran compiled.
   int all() {
     int compiled = 0;
     const int threads = ThreadPool::in_worker() ? 1 : get_num_threads();
     for (int j = 0; j < plan.kernels.size(); ++j) {
-      const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
+      const Kernel& k = plan.kernels[j];  // a kernel that shares another's code has its own bindings
       void* function = program.compiled_kernel(j);
       const int its_sizes = program.first_size_.empty() ? -1 : program.first_size_[k.code];
       first.given = given.data() + (its_sizes < 0 ? 0 : symbols.size() + its_sizes);
@@ -1138,7 +1138,7 @@ struct TileProgram::Run {
     }
     return compiled;
   }
-  /// Of kernel j, which the first worker has begun: with bands, in rows of the transpositions.
+  /// The extents of kernel j, which the first worker has begun: with bands, rows of the transpositions.
   KernelExtents extents_of(int j) const {
     const auto value = [&](Extent e) { return e.value(symbols); };
     if (first.bands_of == Worker::BandsOf::rows) {
@@ -1148,13 +1148,13 @@ struct TileProgram::Run {
     const Kernel& k = plan.kernels[j];
     return {k.kind, value(k.batch), value(k.rows), value(k.cols), value(k.inner), program.columns_divide_[j] != 0};
   }
-  /// How many threads share the row of a kernel that has only one. (`split_kernel` gives it to one thread where there is a sum along it.)
+  /// The number of threads that share the row of a kernel with a single row. (`split_kernel` gives a row with a reduction to one thread.)
   int parts_of_row(const Kernel& k, int threads) const {
     if (threads < 2 || k.kind != KernelKind::rows || k.tile > 0 || k.rows.value(symbols) != 1 || is_transposition(k, plan.instructions.begin(), accesses_of(plan))) return 1;
     const std::int64_t most = k.cols.value(symbols) / work_per_thread;
     return most < threads ? static_cast<int>(most) : threads;
   }
-  /// A compiled kernel's row, phase by phase: see emit_c.hpp.
+  /// Runs a compiled kernel's row, phase by phase: see emit_c.hpp.
   void share_row(const Kernel& k, int parts) {
     struct Phase {
       const Worker& worker;
@@ -1180,7 +1180,7 @@ struct TileProgram::Run {
     for (int p = 0; p < parts - 1; ++p) others[p].prepare();
     first.team = {others, parts - 1, values};
   }
-  /// Workers beside the first one, for its kernel; rows of scratch are its own, or theirs. Returns where `more` bytes behind them begin.
+  /// Makes workers beside the first one, for its kernel, with its scratch rows or (own_scratch) their own. Returns the address of `more` bytes.
   std::byte* make_helpers(int count, bool own_scratch, std::size_t more) {
     const auto helpers = static_cast<std::size_t>(count);
     Worker counting(program, symbols, given.data());

@@ -1,4 +1,4 @@
-// Definitions of tile_kernels.hpp: the table of this file's flags, and which one a program takes.
+// Definitions of tile_kernels.hpp: the table for this file's compiler flags, and the choice of the table that a program uses.
 #pragma once
 #include <cstdlib>
 
@@ -25,7 +25,7 @@ inline void transpose_any(int size, const void* from, std::int64_t row, std::int
 inline constexpr TileKernels own_kernels{TT_ISA_NAME, lanes, &tile_function, &reduction_tiles, &multiply, &transpose_any, &has_pair_instruction<float>};
 
 #if defined(TT_AVX2_KERNELS) || defined(TT_AVX512_KERNELS)
-/// What TT_CPU_CAPABILITY allows: 0 default, 1 avx2, 2 avx512.
+/// The instruction sets that TT_CPU_CAPABILITY allows: 0 default, 1 avx2, 2 avx512.
 inline int allowed_capability() {
   const char* const asked = std::getenv("TT_CPU_CAPABILITY");
   constexpr const char* names[] = {"default", "avx2", "avx512"};
@@ -50,7 +50,7 @@ inline const TileKernels& best_kernels() {
 
 }  // namespace detail
 
-#if !defined(TT_TILE_KERNELS)  // a further table chooses none
+#if !defined(TT_TILE_KERNELS)  // a file that defines a further table makes no choice
 TT_INLINE const TileKernels& tile_kernels() {
 #if defined(TT_AVX2_KERNELS) || defined(TT_AVX512_KERNELS)
   static const TileKernels& best = detail::best_kernels();

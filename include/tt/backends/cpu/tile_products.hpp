@@ -1,5 +1,5 @@
-// Products of matrices part by part, for whoever takes them: gemm.hpp behind one function for all dtypes, which a program has
-// when its graphs enlist it (graph/graph.hpp); tt::compiled has it.
+// Matrix products behind one function per dtype, whose results are consumed tile by tile: gemm.hpp for the interpreter. A program has
+// this function if its graphs register it (enlist_products, graph/graph.hpp); tt::compiled has it.
 #pragma once
 #include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/matrix_unit.hpp"
@@ -9,7 +9,7 @@ TT_KERNELS_BEGIN
 
 namespace tt::cpu {
 
-/// As enlisted_tiles.
+/// A registered function, with its instruction set, as in CallTiles.
 struct EnlistedProduct {
   const char* isa;
   void (*multiply)(DType dtype, const ProductTiles& product);
@@ -19,7 +19,7 @@ inline const EnlistedProduct* enlisted_product = nullptr;
 inline namespace TT_ISA {
 namespace detail {
 
-/// Rows that fit a vector, as many of them to `take` as may go together.
+/// Products whose rows fit a vector; passes as many rows to `take` together as it accepts.
 template <class T>
 TT_NOINLINE void multiply_few_columns(const MatmulOperands<T>& m, const ProductTiles& p) {
   using C = Carrier<Pack<T>>;
@@ -33,10 +33,10 @@ TT_NOINLINE void multiply_few_columns(const MatmulOperands<T>& m, const ProductT
     for (std::int64_t r = 0; r < rows; ++r, a += m.a_row) {
       Pack<T> sum = C::splat(T(0));
       for (std::int64_t i = 0; i < m.inner; ++i) sum = C::template apply<Op::fma>(C::splat(a[i * m.a_inner]), right[i], sum);
-      cpu::store(to + r * m.cols, sum);  // what is beyond the row, the next one takes
+      cpu::store(to + r * m.cols, sum);  // the next row overwrites the elements beyond this one
     }
   };
-  if (p.matrices >= lanes && columns == 1) {  // a row would have one element: a vector has those of so many matrices
+  if (p.matrices >= lanes && columns == 1) {  // rows have one element: a vector holds one element of each of several matrices
     const T *left[lanes], *right_of[lanes];
     const auto load_each = [](const T* const* from, std::int64_t at) TT_LAMBDA_INLINE {
       alignas(64) T t[lanes];
@@ -133,7 +133,7 @@ void multiply_type(const ProductTiles& p) {
     p.take(p.context, {i, j, rows, (vectors - 1) * lanes + last, vectors * lanes, t, true});
   });
 }
-/// Of floats and integers.
+/// For floats and integers.
 inline void multiply_any(DType dtype, const ProductTiles& p) {
   with_compute_dtype(dtype, [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) multiply_type<T>(p);

@@ -1,4 +1,4 @@
-// What is known of a TileProgram before it runs: steps and registers of its kernels, tiles that steps share, transpositions that are made with their readers, and where buffers lie.
+// Preparation of a TileProgram before any run: its steps and registers, tiles that steps share, transpositions made in bands, placement of buffers.
 #pragma once
 #include "tt/backends/cpu/library_kernels.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
@@ -12,7 +12,7 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// Measured: rows of so few columns take compiled code up to ten times as long, sums of them up to four times.
+/// Measured: with so few columns, compiled code takes up to ten times as long for rows, and up to four times for sums over rows.
 TT_INLINE bool TileProgram::has_short_rows(const Kernel& k, const SymbolValues& s) const {
   const std::int64_t cols = k.cols.value(s);
   if (always_compiled || k.tile > 0 || cols > 32) return false;
@@ -61,7 +61,7 @@ TT_INLINE void TileProgram::take_library_kernels() {
     replace_kernel(j, function);
   }
 }
-/// What a transposition reads has to stay until the kernel that makes it in bands ends.
+/// Also keeps the source of a transposition until the kernel that makes it in bands ends.
 TT_INLINE void TileProgram::find_bands() {
   bands_ = Vec<int>(plan_.kernels.size() + 1, 0);
   reader_ = Vec<int>(plan_.kernels.size() + 1, 0);
@@ -76,7 +76,7 @@ TT_INLINE void TileProgram::find_bands() {
     }
   }
 }
-/// Not where all of it stays in the cache anyhow, nor where a few rows do not.
+/// Bands do not pay where the whole transposition stays in the cache, nor where a few rows do not fit it.
 TT_INLINE bool TileProgram::in_bands(int j, const SymbolValues& s) const {
   constexpr std::int64_t least = std::int64_t{2} << 20, most_of_row = std::int64_t{1} << 14;
   if (bands_[j] == 0 || always_bands) return bands_[j] > 0;
@@ -91,11 +91,11 @@ TT_INLINE std::int64_t TileProgram::place(const SymbolValues& s, Vec<std::int64_
   for (int t = 0; t < plan_.kernels.size(); ++t) {
     const Kernel& k = plan_.kernels[t];
     if (reader_[t] > 0 && in_bands(t + reader_[t], s))
-      buffers[tt::detail::buffer_of(plan_, k, target_of(plan_, k))].first = -1;  // never written as a whole, so it has no place in the arena
+      buffers[tt::detail::buffer_of(plan_, k, target_of(plan_, k))].first = -1;  // never written as a whole, so it needs no place in the arena
   }
   return plan(buffers);
 }
-/// The further symbol of an expression that is evaluated by looking at its words; else itself.
+/// A further symbol in place of an expression whose evaluation must parse it; other extents unchanged.
 TT_INLINE Extent TileProgram::named(Extent e) {
   if (e.is_packed() || e.is_further_symbol()) return e;
   int k = 0;
@@ -103,7 +103,7 @@ TT_INLINE Extent TileProgram::named(Extent e) {
   if (k == expressions_.size()) expressions_.push_back(e);
   return Extent::symbol(first_expression_ + k);
 }
-/// Names all expressions of the plan.
+/// Replaces all such expressions of the plan.
 TT_INLINE void TileProgram::name_expressions() {
   const auto each_extent = [&](const auto& f) {
     for (Kernel& k : plan_.kernels)
@@ -159,13 +159,13 @@ TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const TileRegister
              (p.access->term_count == 1 && p.terms->divisor == Extent(1) && p.terms->modulus == Extent(0));
   return p;
 }
-/// Are all elements of a row at one place, as it was computed for the row, or repeated along it?
+/// Do all elements of a row take the same index: one computed once for the row, or loaded with stride 0?
 TT_INLINE void TileProgram::find_place_of_row(TileStep& take, const TileStep& places, bool before, KernelKind kind) {
   take.of_row_value = before && kind == KernelKind::rows;
   take.of_row = take.of_row_value || (!before && places.kind == TileStep::Kind::load && places.access->column == Extent(0) && places.access->column_terms == 0);
 }
-/// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of
-/// rows, and loads that may be the same for all rows or along them, keep theirs.
+/// The result of a column step reuses the tile of a value that is no longer needed, so that few tiles stay in the cache; values of rows,
+/// and loads that may be the same for all rows or along them, keep their own tiles.
 TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
   const TileRegisters numbers(k);
   const auto passes = [&](int i, int s) {
@@ -198,7 +198,7 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
   }
   for (int s = 1; k.kind == KernelKind::rows && s <= 2 * k.sweeps; s += 2)
     for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
-      TileStep& sum = steps_[i];  // of products that nothing else uses
+      TileStep& sum = steps_[i];  // a sum of products that have no other use
       if (sum.kind != TileStep::Kind::reduce || sum.x->op != Op::sum || !is_floating(sum.x->dtype) || uses[sum.a] > 1) continue;
       TileStep& product = steps_[made_by[sum.a]];
       if (product.kind != TileStep::Kind::call || product.x->op != Op::mul || made_by[sum.a] < k.segment[s]) continue;
@@ -217,14 +217,14 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       TileStep& step = steps_[i];
       for (int r : {step.a, step.b, step.c, step.d}) step.reads_rows = step.reads_rows || (step.kind == TileStep::Kind::call && r != numbers.none() && steps_[made_by[r]].by_rows);
     }
-  Vec<int> busy_until, size;  // of tiles that are shared
+  Vec<int> busy_until, size;  // of the shared tiles
   for (int s = 0; s <= 2 * k.sweeps; ++s) {
     for (int& b : busy_until) b = -1;
     for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
       if (!passes(i, s)) continue;
       const Instruction& x = plan_.instructions[i];
       const int bytes = static_cast<int>(size_of(x.dtype));
-      int t = 0;  // what is read for the last time may be overwritten element by element, but for places: a row is written at once
+      int t = 0;  // an operand may be overwritten element by element at its last use, except a take's indices: a take writes a row at once
       while (t < busy_until.size() && (busy_until[t] > i || (busy_until[t] == i && (size[t] != bytes || x.op == Op::take)))) ++t;
       if (t == busy_until.size()) busy_until.push_back(-1), size.push_back(0);
       busy_until[t] = last_use[steps_[i].out];

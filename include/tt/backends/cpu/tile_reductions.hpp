@@ -1,5 +1,5 @@
-// Reductions over tiles, for each of them and each dtype the functions the interpreter is made of. A program has those that
-// its graphs enlist (graph/graph.hpp), tt::compiled has all.
+// Reductions over tiles: for each reduction and dtype the functions that the interpreter calls. A program has the reductions that its
+// graphs register (enlist_reduction, graph/graph.hpp); tt::compiled has all.
 //   const ReductionTiles& sum = reduction_tiles(Op::sum, DType::f32);   sum.part(lane, x, nullptr, n);  sum.fold(&value, lane);
 #pragma once
 #include "tt/backends/cpu/shuffle.hpp"
@@ -9,20 +9,20 @@ TT_KERNELS_BEGIN
 
 namespace tt::cpu {
 
-/// The tree of a row's blocks, in max_tree_bytes; values are elements.
+/// The tree that combines the blocks of a row, in max_tree_bytes; values are elements.
 struct ReductionTree {
   void (*begin)(void* tree) = nullptr;
   void (*push)(void* tree, const void* value) = nullptr;
   void (*result)(void* tree, void* value) = nullptr;
 };
-/// By dtype.
+/// The functions of one reduction, by dtype.
 struct EnlistedReduction {
   const char* isa;
   const ReductionTiles* tiles;
   const ReductionTree* trees;
 };
 constexpr int reduction_number(Op op) { return op == Op::sum ? 0 : op == Op::amax ? 1 : 2; }
-/// As enlisted_tiles.
+/// The registered reductions, like enlisted_tiles.
 inline const EnlistedReduction* enlisted_reductions[3] = {};
 
 inline namespace TT_ISA {
@@ -30,7 +30,7 @@ namespace detail {
 
 inline constexpr std::size_t max_tree_bytes = sizeof(tt::detail::PairwiseTree<std::int64_t>);
 
-/// What is reduced: elements, or the products of two rows of them, which need no tile of their own then.
+/// The operand of a reduction: elements, or the products of two rows (which then need no tile of their own).
 template <class T>
 struct Elements {
   const T* x;
@@ -52,7 +52,7 @@ struct Products {
   TT_ALWAYS_INLINE void prefetch(std::int64_t, std::int64_t) const {}
 };
 
-/// One step of a row of n elements, from element i on, added to `sum` as far as it exists.
+/// One step of a row of n elements, from element i on, combined with `sum`; lanes beyond the row are left out.
 template <Op K, class T, class Row>
 TT_ALWAYS_INLINE Pack<T> combine_first(const Pack<T>& sum, const Row& x, std::int64_t i, std::int64_t n) {
   const int count = static_cast<int>(n - i);
@@ -60,14 +60,14 @@ TT_ALWAYS_INLINE Pack<T> combine_first(const Pack<T>& sum, const Row& x, std::in
   if (n <= i) return sum;
   return combine<K>(sum, Carrier<Pack<T>>::select(first_lanes(count), x.first(i, count), identity_pack<K, T>()));
 }
-/// n elements of a row go to the 64 lanes, the first one to lane 0.
+/// Combines n elements of a row with the 64 lanes, the first one with lane 0.
 template <Op K, class T, class Row>
 TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const Row& x, std::int64_t n) {
   Pack<T> sum[packs_per_block];
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) sum[u] = lane[u];
   PackMask ordered = all_ordered();
-  // Of short rows the lines ahead may be another row's.
+  // For short rows the lines ahead may belong to another row.
   constexpr std::int64_t far = 8192;
   const std::int64_t ahead = n * static_cast<std::int64_t>(sizeof(T)) >= far ? far : 0;
   std::int64_t i = 0;
@@ -108,8 +108,8 @@ inline constexpr bool has_permute = false;
 template <class T>
 Pack<T> permute(const Pack<T>&, const Pack<std::int32_t>&);
 #endif
-/// Each of `rows` rows of floats, as many at a time as fit a vector; Apart is lanes_of(columns). Returns how many: the
-/// rest must be read row by row, as nothing beyond the last element may be touched.
+/// Reduces `rows` rows of floats, as many at a time as fit a vector; Apart is lanes_of(columns). Returns the number of rows done: the
+/// others must be read row by row, as no memory beyond the last element may be touched.
 template <Op K, class T, int Apart, class Row>
 TT_ALWAYS_INLINE std::int64_t reduce_several(T* result, const Row& x, std::int64_t rows, std::int64_t columns) {
   constexpr int each = lanes / Apart;
@@ -147,7 +147,7 @@ TT_ALWAYS_INLINE void reduce_short_rows(T* result, const Row& x, std::int64_t ro
         reduce_in_rows<K, T, Apart>(Carrier<Pack<T>>::select(in_row, row, identity_pack<K, T>())).part[0]);
   }
 }
-/// Rows of no more than `Lanes` columns, of which the last may lack some.
+/// Rows of no more than `Lanes` columns; the last vector of a row may be partial.
 template <Op K, class T, int Lanes, class Row>
 TT_ALWAYS_INLINE void reduce_middling_rows(T* result, const Row& x, std::int64_t rows, std::int64_t columns) {
   constexpr int packs = packs_of<Lanes>;
@@ -162,11 +162,11 @@ TT_ALWAYS_INLINE void reduce_middling_rows(T* result, const Row& x, std::int64_t
     result[r] = fold<K, T, Lanes>(lane, ordered);
   }
 }
-/// Each of `rows` rows of a tile, of no more than a block.
+/// Reduces each of `rows` rows of a tile; a row is no longer than a block.
 template <Op K, class T, class Row>
 void reduce_rows(T* result, Row x, std::int64_t rows, std::int64_t columns) {
-#if !defined(__CUDACC__)  // it cannot shuffle
-  if constexpr (std::is_same_v<T, float>) {  // of others there are few, and each length costs compile time
+#if !defined(__CUDACC__)  // nvcc cannot shuffle
+  if constexpr (std::is_same_v<T, float>) {  // other dtypes are rare, and each length costs compile time
     if (columns <= 2) return reduce_short_rows<K, T, 2>(result, x, rows, columns);
     if (columns <= 4) return reduce_short_rows<K, T, 4>(result, x, rows, columns);
     if constexpr (lanes >= 8)
@@ -185,7 +185,7 @@ void reduce_rows(T* result, Row x, std::int64_t rows, std::int64_t columns) {
     result[r] = fold_row<K>(lane);
   }
 }
-/// Part of a row, which may be long: the lanes are kept in memory.
+/// Reduces part of a row, which may be long: the lanes are kept in memory.
 template <Op K, class T, class Row>
 void reduce_part(T* lane, const Row& x, std::int64_t n) {
   Pack<T> sum[packs_per_block];
@@ -202,11 +202,11 @@ T fold_lanes(const T* lane) {
   for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
   return fold_row<K>(sum);
 }
-/// Columns next to each other, a lane each, of rows one behind the other.
+/// Consecutive columns, a lane each, of contiguous rows.
 template <Op K, class T>
 void reduce_columns(T* lane, const T* x, std::int64_t rows, std::int64_t columns) {
   for (std::int64_t i = 0; i < columns; i += lanes) {
-    const std::int64_t end = rows * columns;  // nothing beyond may be touched
+    const std::int64_t end = rows * columns;  // no memory beyond it may be touched
     Pack<T> sum = load(lane + i);
     std::int64_t at = i;
     for (; at + lanes <= end; at += columns) sum = combine<K>(sum, load(x + at));
@@ -215,7 +215,7 @@ void reduce_columns(T* lane, const T* x, std::int64_t rows, std::int64_t columns
   }
 }
 
-/// n elements combined with those of `x`; nothing beyond changes.
+/// Combines n elements with those of `x`; elements beyond are unchanged.
 template <Op K, class T>
 void reduce_elements(T* to, const T* x, std::int64_t n) {
   std::int64_t i = 0;
@@ -224,7 +224,7 @@ void reduce_elements(T* to, const T* x, std::int64_t n) {
     store_first(to + i, combine<K>(load_first(to + i, rest), load_first(x + i, rest)), rest);
 }
 
-/// reduce_columns for groups of `rows` rows each, one behind the other, from where the op begins.
+/// reduce_columns for contiguous groups of `rows` rows each, starting from the identity.
 template <Op K, class T>
 void reduce_groups(T* to, const T* x, std::int64_t groups, std::int64_t rows, std::int64_t columns) {
   const T* const end = x + groups * rows * columns;
@@ -233,11 +233,11 @@ void reduce_groups(T* to, const T* x, std::int64_t groups, std::int64_t rows, st
       Pack<T> sum = identity_pack<K, T>();
       for (const T *p = x + i, *last = p + rows * columns; p != last; p += columns)
         sum = combine<K>(sum, end - p >= lanes ? load(p) : load_first(p, static_cast<int>(end - p)));
-      store(to + i, sum);  // what is beyond the columns, the next group takes
+      store(to + i, sum);  // the next group overwrites the elements beyond the columns
     }
 }
 
-/// f with what a and b hold: see ReductionTiles.
+/// Calls f with the elements of a, or the products of a and b: see ReductionTiles.
 template <Op K, class T, class F>
 TT_ALWAYS_INLINE void with_row(const void* a, const void* b, const F& f) {
   if constexpr (K == Op::sum && std::is_floating_point_v<T>)
@@ -279,7 +279,7 @@ constexpr ReductionTree tree_of() {
   };
   return r;
 }
-/// All dtypes that are reduced, in the order of DType.
+/// For all dtypes that can be reduced, in the order of DType.
 template <Op K>
 inline constexpr ReductionTiles reduction_tiles_of[dtype_count] = {
     {}, reduction_of<K, std::int32_t>(), reduction_of<K, std::int64_t>(), reduction_of<K, float>(), reduction_of<K, double>()};
@@ -300,7 +300,7 @@ inline const EnlistedReduction& find_reduction(Op op) {
 
 }  // namespace detail
 
-/// Of floats and integers; booleans are not reduced.
+/// For floats and integers; booleans are not reduced.
 inline const ReductionTiles& reduction_tiles(Op op, DType dtype) {
 #if TT_ALL_KERNELS
   constexpr const ReductionTiles* all[] = {detail::reduction_tiles_of<Op::sum>, detail::reduction_tiles_of<Op::amax>,

@@ -1,5 +1,5 @@
-// What the tile interpreter is made of: a kernel's instructions with numbers in the place of symbols and
-// names, found once a program and once a run, and loops over tiles that are no ops: values repeated or gathered.
+// Instructions resolved for interpretation: ops become function pointers once a program, symbols become values once a run; plus loops
+// over tiles that are no ops: values repeated or gathered.
 //   TileStep x = ...;   const TileOperand in[] = {{tile[x.a]}, {tile[x.b]}};   x.function(tile[x.out], in, n, x.attribute, nullptr);
 #pragma once
 #include "tt/backends/cpu/tile_functions.hpp"
@@ -10,7 +10,7 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// A tile holds so many elements, and so many bytes more: what is written goes to the next multiple of `lanes`.
+/// The elements of a tile; it has tile_margin bytes more, as writes go up to the next multiple of `lanes`.
 inline constexpr int tile_elements = 2048;
 inline constexpr std::size_t tile_margin = 128;
 static_assert(tile_elements >= tile_columns && tile_margin >= 8 * most_lanes && lanes <= most_lanes);
@@ -18,7 +18,7 @@ constexpr std::size_t tile_bytes(DType d) {
   return tile_elements * static_cast<std::size_t>(size_of(d)) + tile_margin;
 }
 
-/// Where registers of a dtype begin; the last one stands for operands that an op does not have.
+/// The number of each dtype's first register; the last register stands for operands that an op does not have.
 struct TileRegisters {
   int base[dtype_count + 1] = {};
   explicit TileRegisters(const Kernel& k) {
@@ -33,8 +33,8 @@ struct TileRegisters {
   int d(const Instruction& x) const { return number(operand_dtype(x, 3), x.d); }
 };
 
-/// How a register lies: as a tile; as one vector beside all columns; or, of rows that go together, where it is: rows that are `apart` bytes from each other, or one element
-/// for each of them.
+/// The layout of a register: a tile; one vector used for all columns (repeated); or, for rows that share a tile, memory in place: rows that are
+/// `apart` bytes from each other, or one element for each row (row_values).
 struct TileLayout {
   enum class Kind : std::uint8_t { tile, repeated, rows, row_values };
   Kind kind = Kind::tile;
@@ -46,29 +46,29 @@ struct TileStep {
   Kind kind = Kind::call;
   bool linear = true;    ///< rows are row_stride apart
   bool in_place = false; ///< a load: memory may stand for the tile
-  bool of_row = false;   ///< a take: all elements of a row are at one place
-  bool of_row_value = false;  ///< and that is computed once a row
-  bool spread = false;   ///< a row's value that is used beside columns
-  bool whole = false;    ///< what must be a tile there: who reads it takes no repeated operands
-  bool by_rows = false;  ///< a load or a row's value that may stay where it lies where several rows go together, as all that reads it beside columns takes TileRows
-  bool reads_rows = false;  ///< a call that reads such
-  bool of_products = false;  ///< a sum of a * b, whose multiplication is no step of its own
-  bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
-  int out = 0, a = 0, b = 0, c = 0, d = 0;  ///< registers; the last one for those that are not there
-  int tile = 0;          ///< which one is the result's own
+  bool of_row = false;   ///< a take: all elements of a row have the same index
+  bool of_row_value = false;  ///< and that index is computed once a row
+  bool spread = false;   ///< a row's value that is used with columns
+  bool whole = false;    ///< must be a tile when used with columns: its reader takes no repeated operands
+  bool by_rows = false;  ///< a load or row's value that may stay in place where several rows share a tile, as all its readers on columns take TileRows
+  bool reads_rows = false;  ///< a call with such an operand
+  bool of_products = false;  ///< a sum of a * b, whose multiplication is not a step of its own
+  bool kept = false;     ///< of a scratch row, which is a tile where several rows share one
+  int out = 0, a = 0, b = 0, c = 0, d = 0;  ///< registers; TileRegisters::none() for missing operands
+  int tile = 0;          ///< number of the result's own tile
   int attribute = 0;
-  int reduction = -1;    ///< which of its segment's
-  int direct = -1;       ///< a call: the store whose memory takes the result at once
+  int reduction = -1;    ///< index among its segment's reductions
+  int direct = -1;       ///< a call: the store to whose memory the result is written directly
   TileFunction function = nullptr;
-  const ReductionTiles* reduce = nullptr;  ///< of a reduction; and what combines the blocks of a row
+  const ReductionTiles* reduce = nullptr;  ///< of a reduction; tree: combines the blocks of a row
   const ReductionTree* tree = nullptr;
   const Instruction* x = nullptr;
   const Access* access = nullptr;
   const Term* terms = nullptr;   ///< of the access
-  std::byte* memory = nullptr;   ///< where row 0 begins
-  std::int64_t offset = 0;       ///< of row 0 in memory, the place of element 0, or the bytes of what is fixed
+  std::byte* memory = nullptr;   ///< address of row 0
+  std::int64_t offset = 0;       ///< of row 0 in memory; of a place: the value of element 0; of a fixed step: the bytes of its value
   std::int64_t row_stride = 0, stride = 0;  ///< in elements
-  std::int64_t apart = 0;        ///< of a take: elements from one place to the next
+  std::int64_t apart = 0;        ///< of a take: elements from one index to the next
 
   bool reads() const { return kind == Kind::load || kind == Kind::take; }
   std::int64_t row(std::int64_t r, const SymbolValues& s) const {
@@ -79,10 +79,10 @@ struct TileStep {
   }
 };
 
-/// Where one row after the other begins: runs of rows that are equally far apart, without a division for each.
+/// The offsets of consecutive rows: runs of equally spaced rows, without a division for each row.
 class RowRuns {
  public:
-  std::int64_t at, step, count;  ///< elements from row 0 to a run's first one, from one to the next; rows
+  std::int64_t at, step, count;  ///< the run: elements from row 0 to its first row, and from one row to the next; its number of rows
 
   RowRuns(const TileStep& x, std::int64_t row, const SymbolValues& s) : at(x.row(row, s)), step(x.row_stride), count(INT64_MAX) {
     if (x.linear) return;
@@ -97,7 +97,7 @@ class RowRuns {
     }
     find_run();
   }
-  /// Behind a run.
+  /// Advances to the next run.
   void next() {
     for (int k = 0; k < counters_; ++k) {
       Counter& c = counter_[k];
@@ -119,7 +119,7 @@ class RowRuns {
  private:
   struct Counter {
     std::int64_t divisor, modulus, stride;
-    std::int64_t rest, left;  ///< rows until it counts on, and how often until it begins anew
+    std::int64_t rest, left;  ///< rows until the quotient increases, and increases until it starts again at 0
   };
   int counters_ = 0;
   Counter counter_[max_rank];
@@ -138,7 +138,7 @@ class RowRuns {
 
 namespace detail {
 
-/// f with an integer of an element's size: what only moves elements needs no more.
+/// Calls f with an integer of an element's size: sufficient for code that only moves elements.
 template <class F>
 TT_ALWAYS_INLINE void with_size(DType d, F f) {
   switch (size_of(d)) {
@@ -154,7 +154,7 @@ TT_ALWAYS_INLINE T element(const void* p) {
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-/// *v, n times and up to the next multiple of `lanes`.
+/// Writes *v n times, and up to the next multiple of `lanes`.
 template <class T>
 TT_ALWAYS_INLINE void repeat(std::byte* to, const void* v, std::int64_t n) {
   if constexpr (sizeof(T) == 1) {
@@ -175,7 +175,7 @@ TT_ALWAYS_INLINE V reversed(V a, std::index_sequence<I...>) {
   return __builtin_shufflevector(a, a, static_cast<int>(sizeof...(I) - 1 - I)...);
 }
 #endif
-/// Elements that are `stride` apart, next to each other.
+/// Copies elements that are `stride` apart to contiguous memory.
 template <class T>
 TT_ALWAYS_INLINE void gather(T* to, const T* from, std::int64_t n, std::int64_t stride) {
   std::int64_t i = 0;
@@ -184,8 +184,8 @@ TT_ALWAYS_INLINE void gather(T* to, const T* from, std::int64_t n, std::int64_t 
     typedef T Vector __attribute__((vector_size(sizeof(xsimd::batch<float>))));
     constexpr int width = sizeof(Vector) / sizeof(T);
     if (stride == 2)
-      for (; i + width < n; i += width) {  // the second register ends one element behind the last that is taken
-        Vector first, second;  // one array of both, g++ 12 writes to the stack
+      for (; i + width < n; i += width) {  // the second register ends one element behind the last one taken
+        Vector first, second;  // g++ 12 writes one array of both to the stack
         std::memcpy(&first, from + 2 * i, sizeof first);
         std::memcpy(&second, from + 2 * i + width, sizeof second);
         const Vector taken = every_second(first, second, std::make_index_sequence<width>{});

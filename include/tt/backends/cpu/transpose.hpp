@@ -1,5 +1,5 @@
-// Matrices with their axes exchanged: squares of as many rows as a register has elements are exchanged in
-// registers, so that every line of memory is read and written as a whole.
+// Transposes matrices: squares of as many rows as a register has elements are transposed in registers, so that every cache line is
+// read and written as a whole.
 #pragma once
 #include "tt/backends/cpu/pack_memory.hpp"
 #include "tt/plan/plan.hpp"
@@ -11,7 +11,7 @@ inline namespace TT_ISA {
 
 namespace detail {
 
-/// Where the rows of a square begin.
+/// The offsets of the rows of a square: equally spaced, or anywhere.
 struct RowsApart {
   std::int64_t row;
   std::int64_t operator()(int r) const { return r * row; }
@@ -20,23 +20,23 @@ struct RowsAnywhere {
   const std::int64_t* begin;
   std::int64_t operator()(int r) const { return begin[r]; }
 };
-/// Rows of a square that fits registers; 1: there is none of this type.
+/// Rows of a square that fits registers; 1: no squares for this type.
 template <class T>
-#if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
+#if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose indices are a pack
 inline constexpr int square = 1;
 #else
 inline constexpr int square = sizeof(T) == 1 ? 16 : sizeof(T) == 2 ? 8 : static_cast<int>(sizeof(xsimd::batch<float>) / sizeof(T));
-/// What the compiler makes vectors of, in the place of T.
+/// The element type of the compiler vectors that represent T.
 template <class T>
 using lane_t = std::conditional_t<sizeof(T) == 1, std::int8_t, std::conditional_t<sizeof(T) == 2, std::int16_t, T>>;
 
-/// a[0], b[0], a[1], b[1], ...: of the first halves, or of the second ones.
+/// a[0], b[0], a[1], b[1], ...: of the first halves, or (Second) of the second halves.
 template <bool Second, class V, std::size_t... I>
 TT_ALWAYS_INLINE V interleave(V a, V b, std::index_sequence<I...>) {
   constexpr int n = sizeof...(I);
   return __builtin_shufflevector(a, b, (static_cast<int>(I) / 2 + (Second ? n / 2 : 0) + (I % 2 ? n : 0))...);
 }
-/// The first of each pair of elements, and the last one alone: no element behind that is touched.
+/// Copies the first of each pair of elements. The last pair is read without its second element: no element behind it is touched.
 template <class T, std::size_t... I>
 TT_ALWAYS_INLINE void first_of_pairs(const T* p, T* to, std::index_sequence<I...>) {
   constexpr int n = sizeof...(I);
@@ -52,7 +52,7 @@ struct Square {
   typedef lane_t<T> Vector __attribute__((vector_size(sizeof(T) * square<T>)));
   Vector column[square<T>];
 };
-/// The columns of a square: load(r, v) gives row r.
+/// The columns of a square: load(r, v) loads row r.
 template <class T, class Load>
 TT_ALWAYS_INLINE void transpose_loaded(Square<T>& square_, const Load& load) {
   constexpr int n = square<T>;
@@ -72,7 +72,7 @@ TT_ALWAYS_INLINE void transpose_loaded(Square<T>& square_, const Load& load) {
     for (int i = 0; i < n; ++i) a[i] = b[i];
   }
 }
-/// Of a square of memory.
+/// The columns of a square in memory.
 template <class T, class Rows>
 TT_ALWAYS_INLINE void load_transposed(const T* from, Rows row, Square<T>& square_) {
   transpose_loaded(square_, [&](int r, auto& v) TT_LAMBDA_INLINE { std::memcpy(&v, from + row(r), sizeof v); });
@@ -94,7 +94,7 @@ template <class T>
 TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t column, std::int64_t rows,
                                 std::int64_t cols, T* to, std::int64_t to_row) {
   constexpr int n = detail::square<T>;
-  constexpr std::int64_t strip = 128 / static_cast<std::int64_t>(sizeof(T));  // two cache lines of each row: 64 rows written at a time take twice as long beyond the caches
+  constexpr std::int64_t strip = 128 / static_cast<std::int64_t>(sizeof(T));  // two cache lines of each row: 64 rows at a time take twice as long in memory
   const std::int64_t whole = n > 1 && column == 1 ? rows / n * n : 0;
   for (std::int64_t c0 = 0; c0 < cols; c0 += strip) {
     const std::int64_t end = c0 + strip < cols ? c0 + strip : cols;
@@ -116,14 +116,14 @@ TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t co
 
 namespace detail {
 
-/// How many of the rows r, r + apart, ... an access has equally far from each other, at least.
+/// A lower bound for the number of the rows r, r + apart, ... that an access has equally spaced.
 inline std::int64_t equal_steps(const Access& a, const Term* terms, const SymbolValues& s, std::int64_t r, std::int64_t apart) {
   std::int64_t n = INT64_MAX;
   for (int i = 0; i < a.term_count; ++i) {
     const Term& t = a.term(terms, i);
     const std::int64_t divisor = t.divisor.value(s), modulus = t.modulus.value(s), step = apart / divisor;
     std::int64_t k = n;
-    if (apart % divisor != 0) k = (divisor - r % divisor + apart - 1) / apart;  // until its quotient changes
+    if (apart % divisor != 0) k = (divisor - r % divisor + apart - 1) / apart;  // rows until the quotient changes
     else if (modulus > 0 && step % modulus != 0) k = (modulus - r / divisor % modulus + step - 1) / step;
     if (k < n) n = k;
   }
@@ -132,8 +132,8 @@ inline std::int64_t equal_steps(const Access& a, const Term* terms, const Symbol
 
 }  // namespace detail
 
-/// Rows [first, last) of a matrix whose columns lie in `from_rows` and whose rows go to `to_rows`, those that are neighbours in
-/// the former together: transpose(where the columns begin, where the rows begin, rows, from one row to the next).
+/// Rows [first, last) of a matrix whose columns are rows of `from_rows` and whose rows are rows of `to_rows`; rows that are neighbours in
+/// the source are passed together: transpose(source offset, target offset, number of rows, target distance of rows).
 template <class F>
 TT_ALWAYS_INLINE void each_transposed(const Access& from_rows, const Access& to_rows, const Term* terms, const SymbolValues& s,
                                       std::int64_t first, std::int64_t last, const F& transpose) {
@@ -150,7 +150,7 @@ TT_ALWAYS_INLINE void each_transposed(const Access& from_rows, const Access& to_
       r += n * apart;
     }
 }
-/// The same for rows of `cols` neighbours, from columns that are `stride` apart.
+/// The same for rows of `cols` elements, from columns that are `stride` apart.
 template <class T>
 TT_NOINLINE void transpose_rows(const T* from, T* to, const Access& from_rows, const Access& to_rows, const Term* terms,
                                 const SymbolValues& s, std::int64_t first, std::int64_t last, std::int64_t cols, std::int64_t stride) {

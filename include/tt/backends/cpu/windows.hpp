@@ -1,10 +1,10 @@
-// Where a plan's windows begin (see Kernel::windows), for the products of gemm.hpp.
+// The offsets of a plan's windows (see Kernel::windows), for the products of gemm.hpp.
 #pragma once
 #include "tt/plan/plan.hpp"
 
 namespace tt::cpu {
 
-/// Where the rows or the columns of windows begin: counted through axes, innermost first.
+/// The offsets of the rows or the columns of windows, as axes to count through, innermost first.
 struct WindowAxes {
   static constexpr int capacity = max_window_axes;
   int count = 0;

@@ -1,4 +1,4 @@
-// The one include of xsimd, with what it needs around it.
+// The only include of xsimd, with the macros and pragmas that it needs.
 #pragma once
 #include "tt/config.hpp"
 
@@ -30,5 +30,5 @@
 #endif
 #else
 #error "tt needs xsimd: apt-get install libxsimd-dev (or put its headers on the include path)"
-#include <xsimd/config/xsimd_config.hpp>  // ends the compilation; g++ only skips a file that it was asked about before
+#include <xsimd/config/xsimd_config.hpp>  // ends the compilation; g++ only skips a file that a __has_include asked about
 #endif

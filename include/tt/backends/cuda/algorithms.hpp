@@ -1,8 +1,8 @@
-// Sort, scan and runs by Thrust, for CUDA and, from the same text, for the CPU. The only place that includes Thrust:
-// it makes the tables that backends/algorithms.hpp asks for.
+// Sort, scan and runs by Thrust, for CUDA and, from the same source, for the CPU. The only file that includes Thrust; it makes the
+// tables of backends/algorithms.hpp.
 //   backend::set_algorithms(DeviceType::cuda, thrust_table<CudaSystem>);     in a file for nvcc
-// Results must not depend on the device, so Thrust is asked for what has one answer only: stable sorts of whole
-// numbers, and scans of them. Elements become whole numbers in the same order; floating sums are divided into blocks.
+// Results must not depend on the device, so Thrust is only used where there is one possible answer: stable sorts of integers, and
+// scans of integers. Elements become integers in the same order; floating sums are divided into blocks.
 #pragma once
 #if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM)
 #error "tt: Thrust without nvcc: add -DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP"
@@ -31,7 +31,7 @@
 
 namespace tt::backend {
 
-/// What Thrust asks for memory.
+/// The allocator through which Thrust takes memory from a Workspace.
 struct WorkspaceAllocator {
   using value_type = char;
   Workspace* workspace;
@@ -41,7 +41,7 @@ struct WorkspaceAllocator {
   void deallocate(char* block, std::size_t) { workspace->free(workspace->context, block); }
 };
 
-// Device systems: their policy, and from which length on rows are sorted one by one instead of all together.
+// Device systems: their policy, and the length from which on rows are sorted one by one instead of all together.
 
 struct CppSystem {
   static constexpr const char* name = "cpp";
@@ -67,7 +67,7 @@ struct CudaSystem {
 
 namespace algorithm {
 
-/// Elements for as long as it lives.
+/// Owns memory for n elements of a workspace.
 template <class T>
 class Scratch {
  public:
@@ -87,7 +87,7 @@ template <class Policy, class F>
 void for_each_index(const Policy& policy, std::int64_t n, const F& f) {
   ::thrust::for_each_n(policy, ::thrust::counting_iterator<std::int64_t>(0), n, f);
 }
-/// An element that lies on the device.
+/// Reads an element in device memory.
 template <class Policy>
 std::int64_t read(const Policy& policy, const std::int64_t* at) {
   return ::thrust::reduce(policy, at, at + 1, std::int64_t{0});
@@ -95,7 +95,7 @@ std::int64_t read(const Policy& policy, const std::int64_t* at) {
 
 // ---- order
 
-/// A whole number for an element, in the same order: NaN last, both zeros one.
+/// An unsigned integer for an element, in the same order: NaN last, both zeros equal.
 template <class T>
 using Key = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 template <class T>
@@ -117,13 +117,13 @@ struct MakeKey {
   const T* x;
   Key<T>* key;
   std::int64_t* order;
-  Key<T> flip;  ///< all ones turns the order round
+  Key<T> flip;  ///< all ones reverses the order
   TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
     key[i] = key_of(x[i]) ^ flip;
     order[i] = i;
   }
 };
-/// The row above the key.
+/// The key with the row in its upper 32 bits.
 template <class T>
 struct MakeRowKey {
   const T* x;
@@ -150,7 +150,7 @@ struct PlaceInRow {
 };
 
 inline constexpr std::int64_t short_row = 32;
-/// A row of a few elements: each is moved down to its place.
+/// Sorts a row of a few elements by insertion.
 template <class T>
 struct SortShortRow {
   const T* x;
@@ -169,9 +169,9 @@ struct SortShortRow {
   }
 };
 
-/// Rows of a few elements each by itself; long ones one after the other; those between by one sort over row and key,
-/// or, where these are more than 64 bits, by two: by the key, then, which keeps that order, by the row. Measured (g++ 12
-/// -O2, AMD EPYC, shared, one core, f32): rows of 10^6 take 0.17 of std::stable_sort's time, of 300 0.2, of 10 the same.
+/// Short rows are sorted each by itself, long ones one after the other; those between by one sort over row and key, or, if these have
+/// more than 64 bits, by two stable sorts: by the key, then by the row.
+/// Measured (g++ 12 -O2, AMD EPYC, shared, one core, f32): rows of 10^6 take 0.17 of std::stable_sort's time, of 300 0.2, of 10 the same.
 template <class Policy, class T>
 void sort(const Policy& policy, Workspace& w, const T* x, std::int64_t rows, std::int64_t n, bool descending,
           std::int64_t* order, std::int64_t long_row) {
@@ -216,11 +216,11 @@ struct Put {
   TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const { out[i / k * n + place[i]] = x[i]; }
 };
 
-// ---- sums from the begin of a row on
+// ---- running sums along a row
 
 inline constexpr std::int64_t scan_block = 256;
 
-/// Which elements belong to block `i` of all blocks of all rows.
+/// The elements of block `i` among all blocks of all rows.
 struct ScanRange {
   std::int64_t first, end, step, block;
 };
@@ -261,8 +261,8 @@ struct AddBefore {
     for (std::int64_t k = r.first; k != r.end; k += r.step) out[k] = sum + out[k];
   }
 };
-/// The order of a floating sum: blocks of 256, each from its begin on; to that the sum of the blocks before, which is
-/// found in the same way. `out` may be `x`.
+/// The order of a floating sum: blocks of 256, each summed from its begin; then the sum of all blocks before is added, computed in the
+/// same way. `out` may be `x`.
 template <class Policy, class T>
 void cumsum_in_blocks(const Policy& policy, Workspace& w, const T* x, std::int64_t rows, std::int64_t n, bool reverse, T* out) {
   const std::int64_t blocks = (n + scan_block - 1) / scan_block;
@@ -277,7 +277,7 @@ struct RowOf {
   std::int64_t n;
   TT_HOST_DEVICE TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t i) const { return i / n; }
 };
-/// Whole numbers have the same sum in any order; without a sign they wrap round.
+/// Integers have the same sum in any order; unsigned ones wrap around.
 template <class Policy>
 void cumsum_of_integers(const Policy& policy, const std::uint64_t* x, std::int64_t rows, std::int64_t n, bool reverse, std::uint64_t* out) {
   const std::int64_t size = rows * n;
@@ -328,7 +328,7 @@ struct BlocksOfRun {
   const std::int64_t* start;
   TT_HOST_DEVICE TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t r) const { return (start[r + 1] - start[r] + row_block - 1) / row_block; }
 };
-/// Block i of all blocks of all runs; end[r]: how many those of the runs up to r are.
+/// Block i of all blocks of all runs; end[r]: the number of blocks of runs 0 to r.
 template <class T>
 struct SumBlock {
   const T* x;
@@ -343,7 +343,7 @@ struct SumBlock {
       else r = middle + 1;
     }
     const std::int64_t first = start[r] + (i - (r ? end[r - 1] : 0)) * row_block, left = start[r + 1] - first;
-    const bool alone = start[r + 1] - start[r] == 1;  // the sum of one element is that element: -0 too
+    const bool alone = start[r + 1] - start[r] == 1;  // the sum of one element is that element, also for -0
     sum[i] = alone ? x[first] : reference_sum(x + first, left < row_block ? left : row_block);
   }
 };
@@ -358,7 +358,7 @@ struct SumOfBlocks {
     sum[r] = tree.result(T(0), tt::detail::combine<Op::sum, T>);
   }
 };
-/// Each run as tt::sum does it: blocks of 4,096, here divided among the threads of the device, then pairwise.
+/// Sums each run like tt::sum: blocks of 4,096, here divided among the threads of the device, then combined pairwise.
 template <class Policy, class T>
 void run_sums(const Policy& policy, Workspace& w, const T* x, const std::int64_t* start, std::int64_t runs, T* out) {
   const Scratch<std::int64_t> end(w, runs);
@@ -373,13 +373,13 @@ void run_sums(const Policy& policy, Workspace& w, const T* x, const std::int64_t
 
 // ---- from dtypes to types
 
-/// f(policy, T{}) of a dtype that is computed in, with memory from the workspace.
+/// f(policy, T{}) for a compute dtype, with memory from the workspace.
 template <class System, class F>
 void with_policy(Workspace& w, DType d, const F& f) {
   WorkspaceAllocator allocator{&w};
   with_compute_dtype(d, [&](auto element) { f(System::policy(allocator), element); });
 }
-/// The same for the dtypes that sums have.
+/// The same for the dtypes of sums.
 template <class System, class F>
 void with_sum_policy(Workspace& w, DType d, const F& f) {
   WorkspaceAllocator allocator{&w};

@@ -1,6 +1,6 @@
-// cuBLASLt, opened when a product is first given to it: the file TT_CUBLASLT names, else libcublasLt.so, not of
-// a later version than the driver. Own prototypes, compared with the toolkit's in tests/cuda/driver_types.cu;
-// numbers and types are those of version 12 and later.
+// cuBLASLt, opened when the first product is to use it: the file that TT_CUBLASLT names, else libcublasLt.so, of no later version than
+// the driver. Own prototypes, compared with the toolkit's in tests/cuda/driver_types.cu; the numbers and types are those of version 12
+// and later.
 //   const CublasLt& lt = CublasLt::get();   if (lt.why_not().empty()) lt.matmul(...)
 #pragma once
 #include "tt/backends/cuda/device.hpp"
@@ -41,13 +41,13 @@ struct CublasLt {
                    void* workspace, std::size_t bytes, Handle stream) = nullptr;
   const char* (*status_string)(Result) = nullptr;
 
-  /// The process's. Never throws: see why_not().
+  /// The process's instance. Never throws: see why_not().
   static const CublasLt& get();
-  /// One from the first of these files that can be opened.
+  /// An instance from the first of these files that can be opened.
   static CublasLt open(const char* const* names, int count);
-  /// Empty, or what is missing.
+  /// Why the library cannot be used; empty if it can.
   const Text& why_not() const { return why_not_; }
-  /// Of a device, made when first asked for; null if the library gives none.
+  /// The handle for a device, created on first use; null if the library returns none.
   Handle handle(Device& device) const;
   void check(Result r, const char* what) const {
     if (r != success) TT_THROW(Error(Text("tt::cuda: ") << what << " failed: " << status_string(r) << '.'));
@@ -92,7 +92,7 @@ TT_INLINE const CublasLt& CublasLt::get() {
 
 TT_INLINE Handle CublasLt::handle(Device& device) const {
   static std::atomic_flag busy;
-  static Handle handles[Device::most_devices];  // live as long as the process, as their devices do
+  static Handle handles[Device::most_devices];  // live as long as the process, like their devices
   const tt::detail::FlagLock lock(busy);
   Handle& h = handles[device.index()];
   if (!h && create(&h) != success) h = nullptr;

@@ -1,4 +1,4 @@
-// The bodies of cuda.hpp.
+// Definitions of cuda.hpp.
 #pragma once
 #include "tt/backends/cuda/cuda.hpp"
 #include "tt/backends/cuda/program.hpp"
@@ -19,15 +19,15 @@ inline void copy_between(void* to, tt::Device to_device, const void* from, tt::D
   const auto target = reinterpret_cast<std::uintptr_t>(to), source = reinterpret_cast<std::uintptr_t>(from);
   if (in && out && to_device.index != from_device.index) {
     Device& other = Device::get(from_device.index);
-    other.synchronize();  // its stream knows nothing of this one
+    other.synchronize();  // the streams of the two devices are not ordered
     d.activate();
     d.check(driver.copy_peer(target, d.context(), source, other.context(), bytes, d.stream()), "cuMemcpyPeer");
-    d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");  // nor does it wait for this one to have read
+    d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");  // nor does the source's stream wait until this one has read
   } else if (in && out) {
     d.check(driver.copy(target, source, bytes, d.stream()), "cuMemcpyDtoD");
   } else if (in) {
     d.check(driver.to_device(target, from, bytes, d.stream()), "cuMemcpyHtoD");
-    if (!non_blocking) d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");  // the host's memory may be pinned
+    if (!non_blocking) d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");  // the copy from pinned memory would be asynchronous
   } else {
     d.check(driver.to_host(to, source, bytes, d.stream()), "cuMemcpyDtoH");
     if (!non_blocking) d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");
@@ -144,7 +144,7 @@ TT_INLINE PinnedMemory::~PinnedMemory() {
 }
 
 TT_INLINE void register_cuda() {
-  static const bool first = !device_api(DeviceType::cuda);  // else a program has set its own
+  static const bool first = !device_api(DeviceType::cuda);  // else the program has registered its own
   static std::atomic<bool> done = !first;
   if (done.exchange(true, std::memory_order_acq_rel)) return;
   set_device_api(DeviceType::cuda, &detail::api);

@@ -1,6 +1,6 @@
-// cuDNN, opened when a convolution is first given to it: the file TT_CUDNN names, else libcudnn.so.9. Own prototypes,
-// compared with NVIDIA's in tests/cuda/driver_types.cu where they are installed. Its calls for single operations: version 9
-// advises graphs of operations, which say the same of one convolution in ten times as many attributes.
+// cuDNN, opened when the first convolution is to use it: the file that TT_CUDNN names, else libcudnn.so.9. Own prototypes, compared with
+// NVIDIA's in tests/cuda/driver_types.cu where these are installed. Uses the interface for single operations: version 9 recommends
+// graphs of operations, which need ten times as many attributes for one convolution.
 //   const Cudnn& dnn = Cudnn::get();   if (dnn.why_not().empty()) dnn.convolve(...)
 #pragma once
 #include "tt/backends/cuda/device.hpp"
@@ -51,27 +51,27 @@ struct Cudnn {
   Result (*activate)(Handle, Handle activation, const void* alpha, Handle x_layout, const void* x, const void* beta, Handle y_layout, void* y) = nullptr;
   const char* (*status_string)(Result) = nullptr;
 
-  /// The process's. Never throws: see why_not().
+  /// The process's instance. Never throws: see why_not().
   static const Cudnn& get();
-  /// One from the first of these files that can be opened.
+  /// An instance from the first of these files that can be opened.
   static Cudnn open(const char* const* names, int count);
-  /// Empty, or what is missing.
+  /// Why the library cannot be used; empty if it can.
   const Text& why_not() const { return why_not_; }
   void check(Result r, const char* what) const {
     if (r != success) TT_THROW(Error(Text("tt::cuda: ") << what << " failed: " << status_string(r) << '.'));
   }
 
-  /// The library's state of a device, for one thread while this lives; work goes to the thread's stream.
+  /// Exclusive use of the library's handle for a device during its lifetime; work goes to the thread's stream.
   class Session {
    public:
     Session(const Cudnn& library, Device& device);
-    /// Null if the library gives none.
+    /// Null if the library returns none.
     Handle handle() const { return handle_; }
 
    private:
     struct Slot {
       std::atomic_flag busy;
-      Handle handle = nullptr;  // lives as long as the process, as its device does
+      Handle handle = nullptr;  // lives as long as the process, like its device
     };
     static Slot& slot(int device) {
       static Slot slots[Device::most_devices];

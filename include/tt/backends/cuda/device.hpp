@@ -1,6 +1,6 @@
-// A device: its context, its limits, its memory, its modules. Memory is cached and ordered by stream: a
-// block that was freed on a stream is used again by that stream's next work, without waiting.
-// Whoever uses memory on another stream than the one it was allocated on must order the two by events.
+// A device: its context, limits, memory and modules. Memory is cached and ordered by stream: a block freed on a stream is reused by
+// that stream's next work, without waiting. Code that uses memory on another stream than the one it was allocated on must order the two
+// by events.
 //   Device& d = Device::get(0);   DevicePointer p = d.allocate(bytes);   d.free(p, bytes);
 #pragma once
 #include <bit>
@@ -31,9 +31,9 @@ class Device {
   /// Makes this the device of the thread's driver calls; throws Error if it was lost.
   void activate() {
     if (lost_) TT_THROW(Error(Text("tt::cuda: device ") << index_ << " was lost after an error on it. Start the process again."));
-    check(driver_.set_context(context_), "cuCtxSetCurrent");  // always: the program may have set another
+    check(driver_.set_context(context_), "cuCtxSetCurrent");  // every time: the program may have set another
   }
-  /// The same where nothing may be thrown.
+  /// Like activate(), for code that must not throw.
   void make_current() const noexcept { driver_.set_context(context_); }
   bool is_lost() const { return lost_; }
   void check(Result r, const char* what) {
@@ -42,7 +42,7 @@ class Device {
     driver_.failed(r, what);
   }
 
-  /// The stream of this thread's work on the device: its own, or what a StreamGuard chose.
+  /// The stream of this thread's work on the device: the device's own stream, or the one that a StreamGuard chose.
   Handle stream() const {
     const Handle chosen = chosen_stream();
     return chosen ? chosen : own_stream_;
@@ -56,8 +56,8 @@ class Device {
     check(driver_.synchronize(), "cuCtxSynchronize");
   }
 
-  /// 512-byte classes and larger; for the current stream. Throws Error with the statistics when the
-  /// device has no memory, after giving back what was kept and trying again.
+  /// Rounds up to size classes of at least 512 bytes; memory for the current stream. If the device has no memory, returns cached blocks
+  /// to the driver and tries again; throws Error with the statistics if that fails too.
   DevicePointer allocate(std::size_t bytes);
   void free(DevicePointer p, std::size_t bytes) noexcept;
   MemoryStats stats() {
@@ -65,7 +65,7 @@ class Device {
     return stats_;
   }
   void empty_cache();
-  /// What a stream that ends had kept goes to the device's own.
+  /// Assigns the cached blocks of a stream that ends to the device's own stream.
   void forget_stream(Handle stream) {
     const tt::detail::FlagLock lock(busy_);
     for (Block& b : kept_)
@@ -74,14 +74,14 @@ class Device {
       if (of == stream) of = own_stream_;
   }
 
-  /// The module of this text: loaded before, on disk, or compiled now.
+  /// The module of this text: loaded before, from disk, or compiled now.
   struct Module {
     ContentHash key;
     Handle handle = nullptr;
     Module* next = nullptr;
   };
   const Module& module(const Text& text, const char* name);
-  /// Texts compiled by this process, modules found on disk, and those found there but not to be trusted.
+  /// Texts compiled by this process, modules found on disk, and modules found there but rejected as untrusted.
   struct Compiled {
     std::int64_t compiled = 0, from_disk = 0, rejected = 0;
   };
@@ -101,17 +101,17 @@ class Device {
   char name_[128] = {};
   DeviceLimits limits_;
   Handle context_ = nullptr, own_stream_ = nullptr;
-  bool caches_ = std::getenv("TT_CUDA_NO_CACHE") == nullptr;  ///< without, compute-sanitizer sees every block as it is
+  bool caches_ = std::getenv("TT_CUDA_NO_CACHE") == nullptr;  ///< without a cache, compute-sanitizer sees every block with its exact size
   std::atomic<bool> lost_ = false;
   std::atomic_flag busy_, loading_;
   Vec<Block> kept_;
-  std::unordered_map<DevicePointer, Handle> stream_of_;  // of what is in use, if not the device's own: where it was allocated
+  std::unordered_map<DevicePointer, Handle> stream_of_;  // of blocks in use: the stream of their allocation, if not the device's own
   MemoryStats stats_;
   Module* modules_ = nullptr;
   Compiled compiled_;
 
   Device(const Driver& driver, int index);
-  /// Quarters of powers of two: at most a quarter is lost.
+  /// Rounds up to quarters of powers of two: at most a quarter is lost.
   std::int64_t rounded(std::size_t bytes) const {
     if (!caches_) return static_cast<std::int64_t>(bytes > 0 ? bytes : 1);
     if (bytes <= 512) return 512;
@@ -121,7 +121,7 @@ class Device {
   void release_kept();
 };
 
-/// Memory of a device while it lives; null for no bytes.
+/// Owns memory of a device; null for no bytes.
 class DeviceMemory {
  public:
   DeviceMemory(Device& device, std::size_t bytes) : device_(device), bytes_(bytes), begin_(bytes > 0 ? device.allocate(bytes) : 0) {}
@@ -189,7 +189,7 @@ TT_INLINE DevicePointer Device::allocate(std::size_t bytes) {
   ++stats_.misses;
   DevicePointer p = 0;
   Result r = driver_.allocate(&p, static_cast<std::size_t>(size));
-  if (r == out_of_memory) {  // give back what is kept, and try once more
+  if (r == out_of_memory) {  // return cached blocks, and try once more
     driver_.synchronize();
     release_kept();
     r = driver_.allocate(&p, static_cast<std::size_t>(size));
@@ -211,7 +211,7 @@ TT_INLINE DevicePointer Device::allocate(std::size_t bytes) {
 
 TT_INLINE void Device::free(DevicePointer p, std::size_t bytes) noexcept {
   const tt::detail::FlagLock lock(busy_);
-  Handle stream = own_stream_;  // where it was allocated: that stream's work is what may still use it
+  Handle stream = own_stream_;  // the stream of its allocation, whose work may still use the block
   if (const auto known = stream_of_.find(p); known != stream_of_.end()) {
     stream = known->second;
     stream_of_.erase(known);

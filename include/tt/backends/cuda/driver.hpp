@@ -1,8 +1,8 @@
-// The NVIDIA driver, opened when it is first used: one binary runs with and without a GPU. Functions
-// are found by name in libcuda.so.1 (or the file that TT_CUDA_DRIVER names); nothing of the toolkit
-// is included or linked. Numbers and types are those of the CUDA driver API, version 12 and later.
+// The NVIDIA driver, opened on first use: one binary runs with and without a GPU. Functions are found by name in libcuda.so.1 (or the
+// file that TT_CUDA_DRIVER names); nothing of the toolkit is included or linked. The numbers and types are those of the CUDA driver API,
+// version 12 and later.
 //   const Driver& d = Driver::get();   d.check(d.synchronize(), "cuCtxSynchronize");
-// Throws Unavailable, which says what is missing.
+// Throws Unavailable with a message about the missing part.
 #pragma once
 #include <dlfcn.h>
 
@@ -17,23 +17,23 @@ using Result = int;
 using DevicePointer = unsigned long long;
 using Handle = void*;  ///< a context, stream, event, module or function
 
-/// What the driver answers with; the others stand in its words.
+/// Results of the driver that this code tests for; other errors only appear in messages.
 inline constexpr Result success = 0, out_of_memory = 2, no_code_for_device = 209;
 enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
 
-/// A kernel of a graph: CUDA_KERNEL_NODE_PARAMS, version 2.
+/// Parameters of a graph's kernel node: CUDA_KERNEL_NODE_PARAMS, version 2.
 struct KernelNode {
   Handle function = nullptr;
   unsigned grid_x = 1, grid_y = 1, grid_z = 1, block_x = 1, block_y = 1, block_z = 1, shared = 0;
   void** parameters = nullptr;
   void** extra = nullptr;
-  Handle kernel = nullptr, context = nullptr;  ///< read where there is no function
+  Handle kernel = nullptr, context = nullptr;  ///< read if function is null
 };
 
 /// A shared library whose functions are found by name.
 class DriverLibrary {
  public:
-  /// Tries the names in order; the message of the last failure is kept.
+  /// Tries the names in order; keeps the message of the last failure.
   bool open(const char* const* names, int count) {
     for (int k = 0; k < count; ++k) {
       handle_ = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
@@ -49,7 +49,7 @@ class DriverLibrary {
     if (!function && !missing_) missing_ = name;
     return function;
   }
-  /// The first function that was not there, or null.
+  /// The first function that was not found, or null.
   const char* missing() const { return missing_; }
 
  private:
@@ -93,7 +93,7 @@ struct Driver {
   Result (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared, Handle stream, void** parameters, void** extra) = nullptr;
 
-  /// CUDA graphs: may all be null.
+  /// CUDA graphs: these may all be null.
   Result (*create_graph)(Handle*, unsigned) = nullptr;
   Result (*destroy_graph)(Handle) = nullptr;
   Result (*add_kernel)(Handle* node, Handle graph, const Handle* after, std::size_t after_count, const KernelNode*) = nullptr;
@@ -101,14 +101,14 @@ struct Driver {
   Result (*destroy_executable)(Handle) = nullptr;
   Result (*set_kernel)(Handle executable, Handle node, const KernelNode*) = nullptr;
   Result (*launch_graph)(Handle executable, Handle stream) = nullptr;
-  const char* missing_for_graphs = nullptr;  ///< the first of those that the driver has not
+  const char* missing_for_graphs = nullptr;  ///< the first of these that the driver lacks
 
   /// The process's driver, initialised. Throws Unavailable.
   static const Driver& get();
-  /// One from the first of these files that can be opened. Throws Unavailable.
+  /// A driver from the first of these files that can be opened. Throws Unavailable.
   static Driver open(const char* const* names, int count);
 
-  /// Throws Error with the driver's own words; a device that was lost stays lost.
+  /// Throws Error with the driver's own message; a device that was lost stays lost.
   void check(Result r, const char* what) const {
     if (r != success) failed(r, what);
   }
@@ -119,8 +119,8 @@ struct Driver {
   }
 };
 
-/// Where a library of the toolkit may be: the file that an environment variable names, else the version given, or those
-/// of the toolkit that are not later than the driver's.
+/// File names under which to look for a toolkit library: the file that an environment variable names, else the given version, or
+/// the toolkit's versions that are not later than the driver's.
 class ToolkitNames {
  public:
   ToolkitNames(const char* variable, const char* library, const char* version = nullptr);
@@ -214,10 +214,10 @@ TT_INLINE ToolkitNames::ToolkitNames(const char* variable, const char* library, 
     add(Text("/usr/local/cuda/lib64/") << file);
     return;
   }
-  int driver = 13000;  // code of a later major version does not load
+  int driver = 13000;  // the driver does not load code of a later major version
   try {
     Driver::get().version(&driver);
-  } catch (const Unavailable&) {  // it may be of use all the same
+  } catch (const Unavailable&) {  // no driver: the library may be useful all the same
   }
   if (driver >= 13000) add(Text(library) << ".13");
   add(Text(library) << ".12");

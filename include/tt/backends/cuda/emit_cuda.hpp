@@ -1,9 +1,9 @@
-// Emitted text for a device: a Plan's kernels as readable CUDA C++ that includes nothing.
-//   name_k         elementwise work, 16 bytes a thread; rows with reductions, a warp or a block a row;
-//                  sums over rows, a thread a column; products of matrices with their epilogue
+// Emits a Plan's kernels for a device as readable CUDA C++ that includes nothing.
+//   name_k         elementwise kernels, 16 bytes a thread; rows with reductions, a warp or a block a row;
+//                  sums over rows, a thread a column; matrix products with their epilogue
 //   name_k_parts, name_k_finish   a reduction whose rows are too few to fill a device, in two launches
-//   name_k_large, name_k_epilogue   a product in larger tiles, and what follows the sums that a library left
-// How many threads each takes is the matter of backends/cuda/launch.hpp.
+//   name_k_large, name_k_epilogue   a product in larger tiles, and the epilogue of a product that a library computed
+// backends/cuda/launch.hpp decides the number of threads of each.
 #pragma once
 #include "tt/backends/cuda/kernel_forms.hpp"
 #include "tt/backends/cuda/prelude.hpp"
@@ -76,7 +76,7 @@ class CudaEmitter : tt::detail::KernelText {
   static bool along_columns(const Access& a) { return a.column == Extent(1) && a.column_terms == 0; }
 
   // ---- vectors of a sweep
-  /// Which accesses of a segment are vectors: loads before, stores behind the loop over its elements.
+  /// Finds the accesses of a segment that are vectors: loaded before, stored behind the loop over the elements.
   void find_vectors(int s, bool keep_scratch) {
     vectors_ = Vec<char>(plan_->accesses.size(), 0);
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
@@ -97,7 +97,7 @@ class CudaEmitter : tt::detail::KernelText {
       f(x);
     }
   }
-  /// What must hold for vectors of `width` elements, for all sweeps: joined by &&.
+  /// The condition under which vectors of `width` elements can be used in all sweeps, joined by &&.
   Text vectors_fit(int width, const Text& columns) {
     Text t;
     t << columns;
@@ -136,7 +136,7 @@ class CudaEmitter : tt::detail::KernelText {
     t << "        }\n";
   }
 
-  // ---- elementwise: a thread takes four neighbours, or one
+  // ---- elementwise: a thread computes four consecutive elements, or one
   void elements() {
     Text& t = kernels_;
     t << "template <int V> FN void " << symbol() << "_step(" << operands() << "&a, i64 row, i64 col) {\n  (void)row;\n";
@@ -184,13 +184,13 @@ class CudaEmitter : tt::detail::KernelText {
     }
     t << "  }\n}\n";
   }
-  /// A thread keeps its own elements of rows that stay between sweeps.
+  /// Rows that are kept between sweeps: a thread keeps its own elements.
   void kept_rows() {
     for (int b = 0; b < k_->bindings; ++b)
       if (const Buffer& x = plan_->buffers[plan_->bindings[k_->first_binding + b]]; x.scratch)
         kernels_ << "  Vector<" << c_type(x.dtype) << ", V> r" << b << ";\n";
   }
-  /// Of a sweep; rows that a thread or a team keeps are found elsewhere.
+  /// Pointers for a sweep, except to the rows that a thread or a team keeps.
   void pointers(int s, const char* indent) {
     row_pointers(s, "row", indent, [this](const Access& a) { return is_scratch(a); });
   }
@@ -272,7 +272,7 @@ class CudaEmitter : tt::detail::KernelText {
               "unit / blocks, unit % blocks, a.work + unit / blocks * a.work_bytes");
     each_mode("_finish", 2, "for (i64 row = t.first; row < rows; row += t.step)", "row, 0, a.work + row * a.work_bytes");
   }
-  /// Rows kept between sweeps are this team's: in shared memory or behind its partial results.
+  /// Rows kept between sweeps belong to this team: in shared memory or behind its partial results.
   void team_rows() {
     for (int number = 0; number < plan_->accesses.size(); ++number) {
       bool used = false;
@@ -287,7 +287,7 @@ class CudaEmitter : tt::detail::KernelText {
       kernels_ << "  " << c_type(dtype) << " *x" << number << " = (" << c_type(dtype) << " *)(t.rows + " << scratch_offset(a.buffer) << ");\n";
     }
   }
-  /// Bytes before the scratch of an operand among the kernel's: whole multiples of 16 each.
+  /// The offset in bytes of an operand's scratch in the kernel's scratch: each is padded to a multiple of 16 elements.
   Text scratch_offset(int operand) const {
     Text t("0");
     for (int b = 0; b < operand; ++b)
@@ -295,7 +295,7 @@ class CudaEmitter : tt::detail::KernelText {
         t << " + ((i64)(" << extent(x.size) << ") + 15) / 16 * " << 16 * size_of(x.dtype);
     return t;
   }
-  /// Once a row, by every thread of the team; one of them writes.
+  /// The steps that run once a row, in every thread of the team; one thread stores.
   void row_segment(int s) {
     Text& t = kernels_;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
@@ -305,7 +305,7 @@ class CudaEmitter : tt::detail::KernelText {
     if (stores_in(s)) t << "  sync(t);\n";
   }
 
-  // ---- sums over rows: a thread a column, a warp a part of them: a block of 256, or a lane of a row's order
+  // ---- sums over rows: a thread a column, a warp a part of the rows: a block of 256, or a lane of a row's order
   Text count_parts(const Text& inner) {
     if (!k_->row_order) return Text("(") << inner << " + 255) / 256";
     return Text("(") << inner << " + 4095) / 4096 * lanes_of(" << inner << ')';
@@ -368,7 +368,7 @@ class CudaEmitter : tt::detail::KernelText {
         << units << "; unit += t.step)\n    " << symbol() << "_columns<" << mode << ">(a, t, " << call << ");\n}\n";
     };
     each_mode("", 0, "rows * groups", "unit / groups, unit % groups * 32 + t.lane, 0, t.parts, t.lane, 32");
-    // partial results of all columns of a row beside each other
+    // the partial results of all columns of a row are consecutive
     each_mode("_parts", 1, "rows * groups * blocks",
               "unit / groups / blocks, unit % groups * 32 + t.lane, unit / groups % blocks, "
               "a.work + unit / groups / blocks * a.work_bytes, unit % groups * 32 + t.lane, groups * 32");
@@ -378,7 +378,7 @@ class CudaEmitter : tt::detail::KernelText {
   }
 
   // ---- products
-  /// One function of a body would stand in the text's machine code S x S times.
+  /// Does a segment call an intrinsic? Inlined, its body would be in the machine code S x S times.
   bool holds_call(int s) const {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
       if (plan_->instructions[i].op == Op::call) return true;
@@ -415,7 +415,7 @@ class CudaEmitter : tt::detail::KernelText {
       << "    const i64 row = all >> 32 ? e / cols : (unsigned)e / (unsigned)cols;\n    " << symbol() << "_element(a, row, e - row * cols, ((const "
       << type << " *)a.work)[e]);\n  }\n}\n";
   }
-  /// Element (k, j) of b, and whether its columns are what lies one behind the other.
+  /// Element (k, j) of b, and whether its columns (elements with consecutive k) are contiguous.
   Text right_side() const {
     if (k_->windows < 0)
       return Text("[&](i64 k, i64 j) { return b[k * (") << extent(k_->b_inner) << ") + j * (" << extent(k_->b_column) << ")]; }, ("

@@ -1,5 +1,5 @@
-// How the threads of a device share the work of a kernel: what emitted text, static kernels and the
-// planner of launches must agree on.
+// How the threads of a device share the work of a kernel: the rules that emitted text, static kernels and the launch planner have in
+// common.
 #pragma once
 #include "tt/plan/split.hpp"
 
@@ -7,11 +7,11 @@ namespace tt::cuda {
 
 /// How the threads of a device share a kernel's work.
 enum class KernelForm : unsigned char { elements, rows, columns, matmul };
-inline constexpr int vector_elements = 4;  ///< a thread's, of an elementwise kernel
-inline constexpr int matmul_small = 4, matmul_large = 8;  ///< sums a thread computes, squared
+inline constexpr int vector_elements = 4;  ///< elements of a thread in an elementwise kernel
+inline constexpr int matmul_small = 4, matmul_large = 8;  ///< square roots of the number of sums that a thread computes
 
-/// The threads of the largest block a kernel is launched with: it may take of registers what these leave
-/// each. `parts`: the launch that makes partial results.
+/// The threads of the largest block that a kernel is launched with, which bounds the registers of a thread. `parts`: for the launch
+/// that computes partial results.
 constexpr int most_threads(KernelForm form, bool parts) {
   if (form == KernelForm::elements || form == KernelForm::matmul) return 256;
   return parts ? 128 : 512;
@@ -29,21 +29,21 @@ constexpr KernelForm form_of(const AnyPlan& plan, const Kernel& k) {
   if (k.kind == KernelKind::cols) return KernelForm::columns;
   return reduces(plan, k) || !columns_divide(plan, k) ? KernelForm::rows : KernelForm::elements;
 }
-/// Can it run as partial results and a second launch that combines them?
+/// Can the kernel run as a launch for partial results and a second launch that combines them?
 template <class AnyPlan>
 constexpr bool has_parts(const AnyPlan& plan, const Kernel& k) {
   return k.kind == KernelKind::cols || (k.kind == KernelKind::rows && k.sweeps == 1 && reduces(plan, k));
 }
 
-/// Of a product of windows: does an int hold every place in them?
+/// For a product of windows: do all offsets in them fit an int?
 constexpr bool windows_are_narrow(const Kernel& k, const Access& windows, const Term* terms) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
   if (!k.inner.is_constant() || !k.cols.is_constant() || k.inner.code >= most || k.cols.code >= most) return false;
   const SymbolValues none;
   return windows.row_offset(terms, k.inner.code - 1, none) + windows.column_offset(terms, k.cols.code - 1, none) < most;
 }
-/// Do longer runs of them lie down the columns than along the rows? Neighbours in memory are for neighbouring threads. A symbol is
-/// the size of images, and long.
+/// Are runs of consecutive elements longer down the columns than along the rows? Neighbouring threads should read neighbouring elements.
+/// A symbolic extent is the size of images, so it counts as long.
 constexpr bool windows_lie_down(const Kernel& k, const Access& windows, const Term* terms) {
   const auto run = [](const Term& innermost, Extent all) {
     const Extent n = innermost.modulus == Extent(0) ? all : innermost.modulus;
@@ -52,8 +52,8 @@ constexpr bool windows_lie_down(const Kernel& k, const Access& windows, const Te
   return run(windows.term(terms, 0), k.inner) > run(windows.term(terms, windows.term_count), k.cols);
 }
 
-/// Which buffers may be given to kernels as values: operands of one element that are only read (no output is in
-/// their place), and that every kernel has among its first 32.
+/// The buffers that may be passed to kernels by value: external operands of one element that are never written (no output shares
+/// their memory), and that are among the first 32 operands of every kernel that has them.
 inline Vec<char> may_be_values(const Plan& plan) {
   Vec<char> may;
   for (const Buffer& b : plan.buffers) may.push_back(b.external >= 0 && b.size == Extent(1));
@@ -67,7 +67,7 @@ inline Vec<char> may_be_values(const Plan& plan) {
         if (written >= 0 && plan.buffers[b].external == written) may[b] = 0;
     }
   }
-  for (bool changed = true; changed;) {  // kernels of one code have one text: what is a value in one is in all
+  for (bool changed = true; changed;) {  // kernels of one code share a text: an operand is a value in all of them or in none
     changed = false;
     for (int k = 0; k < plan.kernels.size(); ++k) {
       const Kernel &first = plan.kernels[plan.kernels[k].code], &other = plan.kernels[k];

@@ -1,5 +1,5 @@
-// How many threads a kernel takes, and which memory beside its operands: decided from the extents, for
-// a device of so many multiprocessors. One launch, or two where the rows of a reduction are too few.
+// The number of threads of a kernel, and its memory besides the operands: computed from the extents, for a device with a number of
+// multiprocessors. One launch, or two where the rows of a reduction are too few to fill the device.
 #pragma once
 #include "tt/backends/cuda/kernel_forms.hpp"
 #include "tt/graph/reduce_order.hpp"
@@ -8,16 +8,16 @@ namespace tt::cuda {
 
 struct DeviceLimits {
   int multiprocessors = 132;
-  std::int64_t shared_per_block = 48 * 1024;  ///< bytes a kernel may have without asking
+  std::int64_t shared_per_block = 48 * 1024;  ///< the bytes available to a kernel without a request for more
 };
 
 struct Launch {
-  int function = 0;              ///< which of the kernel's, see function_suffix
+  int function = 0;              ///< index of the function, see function_suffix
   std::int64_t grid = 1;
   int block = 32;
   int team = 32;
   std::int64_t shared = 0;       ///< bytes a block
-  std::int64_t shared_team = 0;  ///< bytes of it a team's rows take; 0: those lie in work
+  std::int64_t shared_team = 0;  ///< bytes of `shared` for a team's rows; 0: these are in work
   std::int64_t work = 0;         ///< bytes in all
   std::int64_t work_team = 0, parts = 0;
 };
@@ -26,7 +26,7 @@ struct Launches {
   Launch launch[2];
 };
 
-/// What the names of a kernel's three functions end with: the whole, and what is launched instead of or behind it.
+/// The suffixes of a kernel's three functions: the whole kernel, and those launched instead of it or after it.
 constexpr const char* function_suffix(KernelKind kind, int function) {
   constexpr const char* product[] = {"", "_large", "_epilogue"};
   constexpr const char* other[] = {"", "_parts", "_finish"};
@@ -47,7 +47,7 @@ struct LaunchPlanner {
   const DeviceLimits& device;
 
   constexpr std::int64_t value(Extent e) const { return e.value(symbols); }
-  /// As many blocks as there is work for, or as fill the device a few times over.
+  /// One block for each unit of work, but only as many as fill the device a few times over.
   constexpr std::int64_t grid(std::int64_t blocks, int warps) const {
     const std::int64_t full = std::int64_t{device.multiprocessors} * (128 / warps);
     return blocks < 1 ? 1 : least(blocks, full);
@@ -68,7 +68,7 @@ struct LaunchPlanner {
     l.grid = grid(ceil_div(units, per_block), warps * per_block);
     return l;
   }
-  /// Does one launch leave most of the device idle, though there are blocks enough?
+  /// Would a single launch leave most of the device idle although there are enough blocks?
   constexpr bool few(std::int64_t units, std::int64_t blocks) const {
     return blocks >= 8 && units * least(blocks, most_warps) < std::int64_t{device.multiprocessors} * 16;
   }
@@ -81,7 +81,7 @@ struct LaunchPlanner {
     r.launch[0].grid = grid(ceil_div(threads, block), block / 32);
     return r;
   }
-  /// `units` rows, or groups of 32 columns; each of `blocks` partial results of `part` bytes.
+  /// `rows` times `groups` (of 32 columns) units of work; each has `blocks` partial results of `part` bytes.
   constexpr Launches reduction(std::int64_t rows, std::int64_t groups, std::int64_t blocks, std::int64_t part) const {
     Launches r;
     const std::int64_t units = rows * groups;
@@ -114,7 +114,7 @@ struct LaunchPlanner {
     l.work = l.work_team * l.grid * (l.block / l.team);
     return r;
   }
-  /// What follows a product whose sums a library left in memory.
+  /// The launch of the epilogue after a product whose sums a library left in memory.
   constexpr Launch epilogue() const {
     Launch l;
     l.function = 2;
@@ -139,7 +139,7 @@ struct LaunchPlanner {
 
 }  // namespace detail
 
-/// The launch behind a product that a library computed without its epilogue.
+/// The launch after a product that a library computed without its epilogue.
 template <class AnyPlan>
 constexpr Launch epilogue_launch(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols, const DeviceLimits& device) {
   return detail::LaunchPlanner<AnyPlan>{plan, k, symbols, device}.epilogue();

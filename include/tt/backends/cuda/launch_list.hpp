@@ -1,6 +1,5 @@
-// What a program does on a device for given sizes: where its buffers lie, its launches in order, and the
-// parameters of each. Planned once; a run only fills in the addresses of its operands and of its memory, and
-// the elements that are given as values.
+// A program's launches on a device for given sizes: the placement of its buffers, its launches in order, and the parameters of each.
+// Planned once; a run only fills in the addresses of its operands and of its memory, and the elements that are passed by value.
 //   LaunchList list(plan, symbols, device.limits(), function, library);   list.parameters(arguments, memory)
 #pragma once
 #include <cstring>
@@ -21,13 +20,13 @@ class LaunchList {
       unsigned grid = 1, block = 32, shared = 0;
     };
     Function function;
-    int first = 0;  ///< of its words among the parameters
+    int first = 0;  ///< index of its first word in the parameters
     int words = 0;
-    std::shared_ptr<const LibraryKernel> library;  ///< does the same, if its operands are aligned, but for what follows:
-    Function epilogue;                             ///< of the sums it leaves, or null
+    std::shared_ptr<const LibraryKernel> library;  ///< computes the same, if the operands are aligned, except the epilogue:
+    Function epilogue;                             ///< launched after a library that leaves sums, or null
   };
 
-  /// `function(kernel number, launch)` gives what is launched, `library(kernel number)` what a library does instead, or null.
+  /// `function(kernel number, launch)` returns the function to launch, `library(kernel number)` the LibraryKernel to use instead, or null.
   template <class Function, class Library>
   LaunchList(const Plan& plan, const SymbolValues& symbols, const DeviceLimits& limits, const Function& function, const Library& library)
       : symbols_(symbols) {
@@ -50,14 +49,14 @@ class LaunchList {
     }
   }
   bool is_for(const SymbolValues& symbols) const { return symbols_ == symbols; }
-  /// Of memory beside the operands: the arena, then what one launch at a time works in.
+  /// Bytes of memory besides the operands: the arena, then work memory, which one launch at a time uses.
   std::size_t bytes() const { return static_cast<std::size_t>(arena_ + work_); }
   const Vec<Item>& items() const { return items_; }
-  /// How many products and convolutions are a library's.
+  /// The number of products and convolutions that a library computes.
   int by_library() const { return by_library_; }
-  /// What an item works in, of memory that begins at `memory`.
+  /// The work memory of an item, if the list's memory begins at `memory`.
   DevicePointer work(DevicePointer memory) const { return memory + static_cast<std::uint64_t>(arena_); }
-  /// The parameters of all launches, one behind the other.
+  /// The parameters of all launches, contiguous.
   Vec<std::uint64_t> parameters(const ProgramArguments& arguments, DevicePointer memory) const {
     Vec<std::uint64_t> words = words_;
     for (const Address& a : addresses_) {
@@ -86,10 +85,10 @@ class LaunchList {
                        work_word = offsetof(Tail, work) / sizeof(std::uint64_t);
   struct Address {
     int word = 0;
-    int external = -1;        ///< number of the operand, or -1: `offset` in the memory
+    int external = -1;        ///< number of the operand, or -1: the address is `offset` in the list's memory
     std::int64_t offset = 0;
-    int value_bytes = 0;      ///< of an operand that may be a value
-    int operand = 0, tail = 0;  ///< its number among the kernel's, where its launch's tail begins
+    int value_bytes = 0;      ///< bytes of an operand that may be passed by value; else 0
+    int operand = 0, tail = 0;  ///< its number among the kernel's operands, and the word at which its launch's tail begins
   };
   SymbolValues symbols_;
   std::int64_t arena_ = 0, work_ = 0;

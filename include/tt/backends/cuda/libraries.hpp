@@ -1,4 +1,4 @@
-// Who computes a kernel of a plan: a library, if settings, sizes and the kernel allow, else own tiles.
+// Chooses who computes a kernel of a plan: a library, if settings, sizes and the kernel allow it, else own tiles.
 #pragma once
 #include "tt/backends/cuda/library_convolution.hpp"
 #include "tt/backends/cuda/library_product.hpp"

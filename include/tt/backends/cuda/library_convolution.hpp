@@ -1,13 +1,13 @@
-// A kernel that is a product of weights and windows, computed by cuDNN as the convolution it is; its bias goes with the
-// channels. What the convolution looks like is read off the kernel's accesses: any reading with the same places in memory
-// is the same convolution, so where axes were made one (a window of 1 x 1, a single row) the simplest is taken.
+// A kernel that multiplies weights and windows, computed by cuDNN as a convolution; its bias is one value a channel. The description of
+// the convolution is derived from the kernel's accesses: any description with the same memory offsets is the same convolution, so where
+// axes were merged (a window of 1 x 1, a single row) the simplest one is chosen.
 #pragma once
 #include "tt/backends/cuda/cudnn.hpp"
 #include "tt/backends/cuda/library_kernel.hpp"
 
 namespace tt::cuda {
 
-/// A convolution without margins: images (images, groups * in, height, width), weights (out, in, rows, columns), dense.
+/// A convolution without margins: images (images, groups * in, height, width), dense weights (out, in, rows, columns).
 struct ConvDescription {
   enum Axis : int { n, c, h, w };
   DType dtype = DType::f32;
@@ -16,8 +16,8 @@ struct ConvDescription {
   std::int64_t x_stride[4] = {}, y_stride[4] = {};  ///< of (n, c, h, w)
   detail::OperandPlace x, weights, y, bias;
   bool relu = false;
-  bool leaves_sums = false;       ///< y lies dense in the memory it works in, and nothing follows
-  const char* refused = nullptr;  ///< why it is not for the library; the rest is then unfinished
+  bool leaves_sums = false;       ///< y is dense in the work memory, and no epilogue is applied
+  const char* refused = nullptr;  ///< why the library cannot compute it; the other members are then unfinished
   constexpr double multiply_adds() const {
     return static_cast<double>(images * out) * static_cast<double>(out_height * out_width) * static_cast<double>(in * rows * columns);
   }
@@ -27,7 +27,7 @@ constexpr ConvDescription describe_convolution(const AnyPlan& plan, const Kernel
 
 class LibraryConvolution final : public LibraryKernel {
  public:
-  /// Null if the library does not take it, and then `refused` says why.
+  /// Null if the library does not support it; then `refused` says why.
   TT_INLINE static std::shared_ptr<const LibraryConvolution> make(Device& device, const ConvDescription& p, const ConvSettings& settings,
                                                                   Text& refused);
   LibraryConvolution() : LibraryKernel(LibraryWork::convolution) {}
@@ -43,14 +43,14 @@ class LibraryConvolution final : public LibraryKernel {
 
 namespace detail {
 
-/// Extents and strides of the axes that an index is made of, innermost first; none of one element.
+/// Extents and strides of the axes that an index is composed of, innermost first; without axes of one element.
 class IndexAxes {
  public:
   struct Axis {
     std::int64_t extent, stride;
   };
   constexpr IndexAxes() = default;
-  /// For an index below n, of which these terms are made. Places that no term counts are axes of stride 0.
+  /// For an index below n, composed by these terms. Parts of the index that no term uses are axes of stride 0.
   constexpr IndexAxes(const Term* terms, int count, std::int64_t n, const SymbolValues& symbols) {
     std::int64_t covered = 1;
     for (int i = 0; i < count; ++i) {
@@ -68,7 +68,7 @@ class IndexAxes {
     if (covered < n) add(n / covered, 0);
   }
   constexpr IndexAxes(std::int64_t n, std::int64_t stride) { add(n, stride); }
-  /// False: the terms overlap.
+  /// False if the terms overlap.
   constexpr bool is_regular() const { return regular_; }
   constexpr int size() const { return axes_.size(); }
   constexpr const Axis& operator[](int i) const { return axes_[i]; }
@@ -77,16 +77,16 @@ class IndexAxes {
     axes_.resize(axes_.size() - 1);
     return last;
   }
-  /// The farthest place.
+  /// The greatest offset.
   constexpr std::int64_t reach() const {
     std::int64_t r = 0;
     for (const Axis& a : axes_) r += (a.extent - 1) * a.stride;
     return r;
   }
-  /// The strides of an index that has these extents, innermost first (0 of one element); false if it is made of others.
+  /// The strides of an index with these extents, innermost first (0 for one element); false if its axes do not divide that way.
   constexpr bool divide(const std::int64_t* extents, int count, std::int64_t* strides) const {
     int at = 0;
-    std::int64_t taken = 1;  // of axis `at`
+    std::int64_t taken = 1;  // elements of axis `at` that are used up
     for (int i = 0; i < count; ++i) {
       strides[i] = 0;
       for (std::int64_t span = 1; span < extents[i];) {
@@ -116,7 +116,7 @@ class IndexAxes {
   }
 };
 
-/// The greatest one.
+/// The greatest common divisor.
 constexpr std::int64_t common_divisor(std::int64_t a, std::int64_t b) {
   while (b != 0) {
     const std::int64_t rest = a % b;
@@ -126,23 +126,23 @@ constexpr std::int64_t common_divisor(std::int64_t a, std::int64_t b) {
   return a;
 }
 
-/// One direction of images: windows of `taps` elements and `out` of them, `tap` and `step` apart in memory (if more than one).
+/// One direction of images: windows of `taps` elements, `tap` apart in memory, and `out` windows, `step` apart (if more than one).
 struct ConvDirection {
   std::int64_t taps = 1, tap = 0, out = 1, step = 0;
   constexpr void taps_of(const IndexAxes::Axis& a) { taps = a.extent, tap = a.stride; }
   constexpr void out_of(const IndexAxes::Axis& a) { out = a.extent, step = a.stride; }
-  /// In elements of the image that lie `apart`.
+  /// The following are in image elements, which are `apart` elements of memory apart.
   constexpr std::int64_t dilation(std::int64_t apart) const { return taps > 1 ? tap / apart : 1; }
   constexpr std::int64_t stride(std::int64_t apart) const { return out > 1 ? step / apart : 1; }
   constexpr std::int64_t reach(std::int64_t apart) const { return (taps - 1) * dilation(apart); }
   constexpr std::int64_t needed(std::int64_t apart) const { return reach(apart) + (out - 1) * stride(apart) + 1; }
-  /// As many as there are in memory, if there are as many windows then; else as many as are read.
+  /// The image's extent: all elements in memory, if that gives the same number of windows; else only those that windows read.
   constexpr std::int64_t extent(std::int64_t there, std::int64_t apart) const {
     return there > reach(apart) && (there - reach(apart) - 1) / stride(apart) + 1 == out ? there : needed(apart);
   }
 };
 
-/// Reads a description off a kernel, step by step; each step is false where the kernel is not for the library.
+/// Derives a description from a kernel, step by step; each step returns false if the library cannot compute the kernel.
 template <class AnyPlan>
 class ConvReader {
  public:
@@ -161,10 +161,10 @@ class ConvReader {
   const SymbolValues& symbols_;
   const std::int64_t batch_, rows_, places_, inner_;
   ConvDescription p_;
-  IndexAxes stored_, results_;          ///< of the result: its places, its channels and images
+  IndexAxes stored_, results_;          ///< of the result: its pixels, its channels and images
   ConvDirection down_, across_;
-  std::int64_t apart_[2] = {};          ///< groups and images in memory
-  std::int64_t channel_ = 0;            ///< channels in memory; 0: there is one
+  std::int64_t apart_[2] = {};          ///< strides of groups and images in memory
+  std::int64_t channel_ = 0;            ///< stride of channels in memory; 0: there is one channel
 
   constexpr std::int64_t value(Extent e) const { return e.value(symbols_); }
   constexpr bool refuse(const char* why) {
@@ -190,7 +190,7 @@ class ConvReader {
     if (!is_floating(k_.dtype)) return refuse("integers");
     return (batch_ > 0 && rows_ > 0) || refuse("no elements");
   }
-  /// Those of the groups lie one behind the other, and are the same for all images.
+  /// The weights of the groups must be contiguous, and the same for all images.
   constexpr bool weights() {
     const IndexAxes axes = row_axes(access(k_.a), batch_);
     if (axes.size() > 0 && axes[0].stride == rows_ * inner_) p_.groups = axes[0].extent;
@@ -222,7 +222,7 @@ class ConvReader {
     if (epilogue.adds_bias()) p_.bias = place(access(epilogue.bias));
     return true;
   }
-  /// Which axes of the windows are rows, columns and channels.
+  /// Decides which axes of the windows are rows, columns and channels.
   constexpr bool windows() {
     IndexAxes taps = row_axes(access(k_.windows), inner_);
     const IndexAxes out = column_axes(access(k_.windows), places_);
@@ -252,7 +252,7 @@ class ConvReader {
     }
     return true;
   }
-  /// The distance of rows in memory: all that is known of it are multiples.
+  /// The distance of rows in memory, of which only multiples are known.
   constexpr std::int64_t row_stride() const {
     if (down_.taps > 1) return down_.out > 1 ? common_divisor(down_.tap, down_.step) : down_.tap;
     if (down_.out == 1) return across_.needed(1);
@@ -279,7 +279,7 @@ class ConvReader {
     p_.x_stride[ConvDescription::c] = channel_;
     p_.x_stride[ConvDescription::h] = row;
     p_.x_stride[ConvDescription::w] = 1;
-    // as they lie dense, if what no window reads is memory of theirs: libraries know such images best
+    // describe the images as packed if the elements that no window reads are inside the allocation: libraries are fastest there
     const std::int64_t wide = across_.extent(row, 1), high = channel_ % row == 0 ? down_.extent(channel_ / row, row) : 0;
     const std::int64_t end = p_.x.offset + (p_.images - 1) * p_.x_stride[ConvDescription::n] + (channels - 1) * channel_ + (high - 1) * row + wide;
     if (wide == row && high * row == channel_ && end <= value(plan_.buffers[plan_.bindings[k_.first_binding + p_.x.operand]].size)) {
@@ -362,7 +362,7 @@ TT_INLINE std::shared_ptr<const LibraryConvolution> LibraryConvolution::make(Dev
   CudnnAlgorithm found[most];
   int count = 0;
   if (dnn.find_algorithms(session.handle(), m.x_, m.weights_, m.convolution_, m.y_, most, &count, found) != success) count = 0;
-  for (int i = 0; i < count; ++i)  // the one that it takes to be the fastest comes first
+  for (int i = 0; i < count; ++i)  // in the order that the library expects, fastest first
     if (found[i].state == success && found[i].is_deterministic == 1 && found[i].workspace <= most_workspace) {
       m.algorithm_ = found[i];
       return made;
@@ -388,7 +388,7 @@ TT_INLINE bool LibraryConvolution::compute(Device& device, const std::uint64_t* 
   const Cudnn::Session session(dnn, device);
   const Handle h = session.handle();
   const void *const one = detail::one_of(p_.dtype), *const zero = detail::zero_of(p_.dtype);
-  // The fused call may not be there for an algorithm that is there for a convolution alone.
+  // An algorithm may support a plain convolution, but not the fused call.
   if (bias && relu_ &&
       dnn.convolve_bias_activate(h, one, x_, pointer(x), weights_, pointer(weights), convolution_, algorithm_.algorithm, pointer(workspace),
                                  algorithm_.workspace, zero, y_, pointer(y), bias_, pointer(bias), relu_, y_, pointer(y)) == success)

@@ -1,7 +1,7 @@
-// A kernel that is a product, of matrices or of weights and windows, as a library computes it with what follows it:
-// a bias, relu, both or neither. Where more follows, or the result lies otherwise, the library's sums go to memory beside the
-// operands, and the kernel's epilogue is a launch behind it. What a library cannot compute stays with own tiles, and so do
-// calls whose operands are not aligned as the library's algorithm was chosen for.
+// A kernel that is a product (of matrices, or of weights and windows), computed by a library together with its epilogue, if that is a
+// bias, relu, both or nothing. For other epilogues or layouts of the result, the library's sums go to work memory, and a second launch
+// computes the kernel's epilogue. Own tiles compute kernels that a library cannot, and calls whose operands lack the alignment for which
+// the library's algorithm was chosen.
 #pragma once
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/library_settings.hpp"
@@ -9,25 +9,25 @@
 
 namespace tt::cuda {
 
-/// What libraries are for. An index of Program's counters.
+/// The kinds of kernels that libraries compute; an index of Program's counters.
 enum class LibraryWork : unsigned char { product, convolution };
 
 class LibraryKernel {
  public:
-  static constexpr int alignment = 16;  ///< bytes, of every operand
+  static constexpr int alignment = 16;  ///< in bytes, required of every operand
   explicit LibraryKernel(LibraryWork w) : work_(w) {}
   LibraryKernel(const LibraryKernel&) = delete;
   virtual ~LibraryKernel() = default;
   LibraryWork work() const { return work_; }
-  /// Does the epilogue follow, of sums at the begin of the memory it works in?
+  /// Must the epilogue be launched afterwards, on sums at the begin of the work memory?
   bool leaves_sums() const { return sums_ > 0; }
-  /// Bytes of memory it works in.
+  /// Bytes of work memory.
   std::size_t memory() const { return sums_ + workspace(); }
-  /// `operand`: the addresses of the kernel's operands. False if they are not aligned: nothing was done.
+  /// `operand`: the addresses of the kernel's operands. False if they are not aligned: nothing was computed.
   bool run(Device& device, const std::uint64_t* operand, DevicePointer memory) const { return compute(device, operand, memory, memory + sums_); }
 
  protected:
-  /// The result is so many elements in the memory it works in.
+  /// Makes the result so many elements in the work memory.
   void leave_sums(std::int64_t elements, DType d) { sums_ = (static_cast<std::size_t>(elements * size_of(d)) + 255) / 256 * 256; }
 
  private:
@@ -39,7 +39,7 @@ class LibraryKernel {
 
 namespace detail {
 
-/// A matrix, image or bias among a kernel's operands.
+/// The position of a matrix, image or bias among a kernel's operands.
 struct OperandPlace {
   int operand = -1;
   std::int64_t offset = 0;  ///< elements
@@ -48,9 +48,9 @@ struct OperandPlace {
   }
 };
 inline void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-/// Libraries count with ints.
+/// Libraries count elements in ints.
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 31;
-/// What libraries multiply by: 1 and 0 of a dtype.
+/// The scale factors that libraries multiply by: 1 and 0 of a dtype.
 inline const void* one_of(DType d) {
   static constexpr double f64 = 1;
   static constexpr float f32 = 1;
@@ -62,10 +62,10 @@ inline const void* zero_of(DType d) {
   return d == DType::f64 ? static_cast<const void*>(&f64) : &f32;
 }
 
-/// What a product's epilogue computes, followed register by register.
+/// Recognises the function of a product's epilogue by following the values of its registers.
 class EpilogueReader {
  public:
-  /// `is_bias(access)`: does a load read what the library adds?
+  /// `is_bias(access)`: does a load read a bias that the library can add?
   template <class AnyPlan, class IsBias>
   constexpr EpilogueReader(const AnyPlan& plan, const Kernel& k, const IsBias& is_bias) {
     for (int i = k.segment[0]; i < k.segment[2]; ++i) {
@@ -136,7 +136,7 @@ class EpilogueReader {
   }
 };
 
-/// Why a library does not get what a description says; empty: it may. The library is opened when it is asked for.
+/// Why a library does not compute the described operation; empty if it may. Opens the library if needed.
 template <class Library, class Description, class Settings>
 Text why_own_tiles(const Description& p, const Settings& settings) {
   if (p.refused) return Text(p.refused);
@@ -144,7 +144,7 @@ Text why_own_tiles(const Description& p, const Settings& settings) {
   return Library::get().why_not();
 }
 
-/// May an operand be given as a value (see launch_list.hpp)? A library reads memory of the device.
+/// May an operand be passed by value (see launch_list.hpp)? A library only reads device memory.
 template <class AnyPlan>
 constexpr bool is_single(const AnyPlan& plan, const Kernel& k, int operand) {
   return operand >= 0 && plan.buffers[plan.bindings[k.first_binding + operand]].size == Extent(1);

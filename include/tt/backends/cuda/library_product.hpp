@@ -1,5 +1,5 @@
-// A kernel that is a product of matrices, computed by cuBLASLt; its bias lies along the columns.
-//   The library counts columns first, so that row-major D = A B is its D' = B' A': its first factor is our second.
+// A kernel that is a matrix product, computed by cuBLASLt; its bias is a vector along the columns.
+//   The library is column-major, so that row-major D = A B is its D' = B' A': its first factor is our second.
 #pragma once
 #include <utility>
 
@@ -8,9 +8,9 @@
 
 namespace tt::cuda {
 
-/// A product in the library's terms: D is rows x cols, columns first.
+/// A product in the library's terms: D is rows x cols, column-major.
 struct ProductDescription {
-  /// A matrix as it lies: columns `leading` elements apart, matrices of a batch `batch_stride`.
+  /// The layout of a matrix: columns `leading` elements apart, matrices of a batch `batch_stride` apart.
   struct Matrix : detail::OperandPlace {
     std::int64_t leading = 0, batch_stride = 0;
     bool transposed = false;
@@ -18,10 +18,10 @@ struct ProductDescription {
   DType dtype = DType::f32;
   std::int64_t rows = 0, cols = 0, inner = 0, batch = 1;
   Matrix a, b, d;
-  Matrix bias;                    ///< a column, if there is one
+  Matrix bias;                    ///< a column, if there is a bias
   bool relu = false;
-  bool leaves_sums = false;       ///< d lies dense in the memory it works in, and nothing follows
-  const char* refused = nullptr;  ///< why it is not for the library; the rest is then unfinished
+  bool leaves_sums = false;       ///< d is dense in the work memory, and no epilogue is applied
+  const char* refused = nullptr;  ///< why the library cannot compute it; the other members are then unfinished
   constexpr double multiply_adds() const {
     return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(inner) * static_cast<double>(batch);
   }
@@ -31,7 +31,7 @@ constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel&
 
 class LibraryProduct final : public LibraryKernel {
  public:
-  /// Null if the library does not take it, and then `refused` says why.
+  /// Null if the library does not support it; then `refused` says why.
   TT_INLINE static std::shared_ptr<const LibraryProduct> make(Device& device, const ProductDescription& p, const MatmulSettings& settings,
                                                               Text& refused);
   LibraryProduct() : LibraryKernel(LibraryWork::product) {}
@@ -41,16 +41,16 @@ class LibraryProduct final : public LibraryKernel {
   ProductDescription p_;
   CublasLtHeuristic heuristic_;
   Handle description_ = nullptr, a_ = nullptr, b_ = nullptr, d_ = nullptr;
-  mutable std::atomic_flag busy_;  // the description holds a call's bias
+  mutable std::atomic_flag busy_;  // guards the description, which holds the bias pointer of a call
   std::size_t workspace() const override { return heuristic_.workspace; }
   TT_INLINE bool compute(Device& device, const std::uint64_t* operand, DevicePointer sums, DevicePointer workspace) const override;
 };
 
 namespace detail {
 
-/// A factor as the library sees it, whose columns are our rows: `along` elements lie `stride` apart in its columns.
+/// Describes a factor in column-major terms: `along` elements a column, `column` apart; `across` columns, `row` apart. False if the library cannot.
 constexpr bool place(ProductDescription::Matrix& m, std::int64_t along, std::int64_t across, std::int64_t column, std::int64_t row) {
-  if (along == 1) column = 1;  // strides along one element are nothing
+  if (along == 1) column = 1;  // the stride of an axis of one element does not matter
   m.transposed = column != 1;
   if (across == 1) row = m.transposed ? 1 : along;
   if (m.transposed && row != 1) return false;
@@ -140,7 +140,7 @@ TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& dev
   describe(CublasLt::transpose_b, std::int32_t{p.b.transposed});
   const std::uint32_t follows = (p.relu ? CublasLt::relu : 0u) | (p.bias.operand >= 0 ? CublasLt::bias : 0u);
   describe(CublasLt::epilogue, follows ? follows : std::uint32_t{CublasLt::none});
-  // an algorithm is chosen for the bias's alignment, which is the only thing read of it now
+  // the algorithm depends on the bias's alignment, so a pointer of that alignment is set; it is not dereferenced now
   if (p.bias.operand >= 0) describe(CublasLt::bias_pointer, reinterpret_cast<const void*>(std::uintptr_t{alignment}));
   const auto layout = [&](Handle& to, const ProductDescription::Matrix& x, std::int64_t rows, std::int64_t cols) {
     if (x.transposed) std::swap(rows, cols);
@@ -155,7 +155,7 @@ TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& dev
   layout(m.d_, p.d, p.rows, p.cols);
   Handle preference = nullptr;
   lt.check(lt.create_preference(&preference), "cublasLtMatmulPreferenceCreate");
-  const std::uint64_t most = std::uint64_t{32} << 20;  // what NVIDIA advises for Hopper
+  const std::uint64_t most = std::uint64_t{32} << 20;  // NVIDIA's advice for Hopper
   Result r = lt.set_preference(preference, CublasLt::most_workspace, &most, sizeof most);
   const std::uint32_t bytes = alignment;
   for (const auto attribute : {CublasLt::alignment_a, CublasLt::alignment_b, CublasLt::alignment_c, CublasLt::alignment_d})

@@ -1,5 +1,5 @@
-// Which products and convolutions a library computes on a CUDA device. Own tiles have the bits of the CPU and are the
-// default; libraries are for who prefers their speed, see docs/design/0009-cuda.md.
+// The choice of products and convolutions that a library computes on a CUDA device. Own tiles have the bits of the CPU and are the
+// default; libraries are for users who prefer their speed, see docs/design/0009-cuda.md.
 //   tt::cuda::set_matmul_settings({.library = tt::cuda::BlasLibrary::cublaslt});
 //   tt::cuda::set_conv_settings({.library = tt::cuda::ConvLibrary::cudnn});
 #pragma once
@@ -14,17 +14,17 @@ enum class ConvLibrary : unsigned char { own, cudnn };
 template <class Library>
 struct LibraryChoice {
   Library library = Library::own;
-  /// A library gets what has so many multiply-adds and more: with fewer than 512^3, own tiles take about as
-  /// long as a launch.
+  /// A library computes operations with at least this many multiply-adds: with fewer than 512^3, own tiles take about as long as a
+  /// launch.
   std::int64_t smallest = std::int64_t{1} << 27;
-  /// A library may round the elements of f32 factors to TF32, ten bits behind the point, for tensor cores.
+  /// Allows a library to round the elements of f32 factors to TF32 (ten fraction bits) for tensor cores.
   bool allow_tf32 = false;
 };
 using MatmulSettings = LibraryChoice<BlasLibrary>;
 using ConvSettings = LibraryChoice<ConvLibrary>;
 
 namespace detail {
-/// Settings as one number, so that they change at once.
+/// Settings packed into one integer, so that they change atomically.
 template <class Settings>
 constexpr std::uint64_t pack(const Settings& s) {
   return static_cast<std::uint64_t>(s.smallest) << 2 | (s.allow_tf32 ? 2u : 0u) | static_cast<unsigned>(s.library);
@@ -42,13 +42,13 @@ std::uint64_t packed_now() {
 }
 }  // namespace detail
 
-/// Of the process, from the next call on; compiled functions, eager ops and static plans alike.
+/// Settings of the process, from the next call on, for compiled functions, eager ops and static plans.
 inline void set_matmul_settings(const MatmulSettings& s) { detail::packed_settings<MatmulSettings>.store(detail::pack(s), std::memory_order_relaxed); }
 inline void set_conv_settings(const ConvSettings& s) { detail::packed_settings<ConvSettings>.store(detail::pack(s), std::memory_order_relaxed); }
 inline MatmulSettings matmul_settings() { return detail::unpack<MatmulSettings>(detail::packed_now<MatmulSettings>()); }
 inline ConvSettings conv_settings() { return detail::unpack<ConvSettings>(detail::packed_now<ConvSettings>()); }
 
-/// All of them as they are set now, packed: what launches are planned for.
+/// The present settings of both kinds, packed: launches are planned for them.
 struct LibrarySettings {
   std::uint64_t products = detail::packed_now<MatmulSettings>(), convolutions = detail::packed_now<ConvSettings>();
   /// Do own tiles compute everything?

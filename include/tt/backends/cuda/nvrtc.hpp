@@ -1,15 +1,14 @@
-// NVRTC: CUDA C++ text to machine code inside the process, without nvcc. Opened when it is first used:
-// the file TT_NVRTC names, else libnvrtc.so, not of a later version than the driver.
+// NVRTC: CUDA C++ text to machine code inside the process, without nvcc. Opened on first use: the file that TT_NVRTC names, else
+// libnvrtc.so, of no later version than the driver.
 //   Vec<char> code = Nvrtc::get().compile(text, "softmax", 9, 0);
-// Throws Unavailable without the library, Error when the text does not compile: the text is then kept
-// in a file that the message names.
+// Throws Unavailable without the library, Error when the text does not compile: the text is then kept in a file that the message names.
 #pragma once
 #include "tt/backends/private_folder.hpp"
 #include "tt/backends/cuda/driver.hpp"
 
 namespace tt::cuda {
 
-/// Flags under which emitted text keeps its bits: nothing contracts, division and root are exact.
+/// Flags under which emitted text gives the same bits: no contraction to fma, division and root are exact.
 inline constexpr const char* nvrtc_flags[] = {"--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
                                               "--ftz=false", "--extra-device-vectorization"};
 
@@ -18,10 +17,10 @@ class Nvrtc {
   static const Nvrtc& get();
   static Nvrtc open(const char* const* names, int count);
 
-  /// The code for a device of this compute capability: machine code or, where the device is newer than the library, PTX,
-  /// which its driver compiles. Throws Unavailable for one that is too old.
+  /// The code for a device of this compute capability: machine code or, where the device is newer than the library, PTX, which its driver
+  /// compiles. Throws Unavailable for a device that is too old.
   Vec<char> compile(Text text, const char* name, int major, int minor) const;
-  /// Of the library: part of what compiled code is known by.
+  /// The library's version: part of the key under which compiled code is cached.
   Text version() const;
 
  private:
@@ -82,7 +81,7 @@ TT_INLINE Text Nvrtc::version() const {
   return Text("nvrtc ") << major << '.' << minor;
 }
 
-/// The newest of the library's architectures whose code runs on a device of this one. Throws Unavailable if there is none.
+/// The newest architecture of the library whose code runs on a device of architecture `wanted`. Throws Unavailable if there is none.
 TT_INLINE int Nvrtc::newest_architecture(int wanted) const {
   int count = 0, newest = 0, oldest = 0;
   architecture_count_(&count);

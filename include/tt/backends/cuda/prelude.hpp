@@ -1,6 +1,6 @@
-// The bytes before every emitted CUDA kernel: they include nothing, so NVRTC takes them as they are.
-// Reductions run in the library's one order of summation (graph/reduce_order.hpp): a warp is the 64
-// lanes of a block of 4,096, blocks combine pairwise. So a device gives the bits of the CPU.
+// The text emitted before every CUDA kernel: it includes nothing, so NVRTC compiles it as it is. Reductions run in the library's one order
+// of summation (graph/reduce_order.hpp): a warp holds the 64 lanes of a block of 4,096, blocks are combined pairwise. So a device gives
+// the bits of the CPU.
 #pragma once
 #include "tt/core/shape.hpp"
 

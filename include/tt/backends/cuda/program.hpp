@@ -1,6 +1,6 @@
-// Runs a Plan on a device: its kernels as emitted text, compiled by NVRTC, launched one after the other
-// on the thread's stream, or replayed as a CUDA graph where that was asked for. Nothing waits; what is left to
-// do is done when somebody reads the results.
+// Runs a Plan on a device: its kernels as emitted text, compiled by NVRTC, launched one after the other on the thread's stream, or
+// replayed as a CUDA graph where that was asked for. Asynchronous: run() returns before the work is done, and reading the results
+// waits for it.
 //   Program p(plan, "softmax");   p.run(Device::get(0), {pointers}, symbols);
 #pragma once
 #include <utility>
@@ -18,7 +18,7 @@ class Program {
   Program(Plan plan, const char* name, const ProgramOptions& options = {})
       : plan_(static_cast<Plan&&>(plan)), name_(name), options_(options) {
     for (Buffer& b : plan_.buffers)
-      if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
+      if (b.scratch) b.first = -1;  // needs no place in the arena: threads and teams have their own
     const Vec<char> values = may_be_values(plan_);
     for (int k = 0; k < values.size(); ++k)
       if (const int input = plan_.buffers[k].external; values[k] && input >= 0) may_be_on_host_.set(input);
@@ -33,30 +33,29 @@ class Program {
 
   /// Thread-safe. Returns the number of kernels launched.
   int run(Device& device, const ProgramArguments& arguments, const SymbolValues& symbols);
-  /// Inputs whose single element becomes a part of the kernels' parameters, if it lies in host memory.
+  /// Inputs whose single element is passed in the kernels' parameters if it is in host memory.
   const BitSet& may_be_on_host() const { return may_be_on_host_; }
-  /// How often launches were planned: once for a device and sizes, while they are among the last ones.
+  /// How often launches were planned: once for a device and sizes, as long as they are among the last ones used.
   int planned() const { return planned_.load(std::memory_order_relaxed); }
-  /// Of its graphs and of what libraries did, in words; nothing if neither was asked for.
+  /// A sentence about the program's graphs and libraries; empty if neither was asked for.
   Text report() const;
 
  private:
-  /// Of a library: kernels that it ran, that it would have run if their operands were aligned, and why it did not take the last other one.
+  /// Counts for a library: kernels that it ran, kernels whose operands were not aligned, and why it refused the last other one.
   struct LibraryCounts {
     std::atomic<std::int64_t> ran = 0, not_aligned = 0;
     Text refused;
   };
-  /// Its launches for some sizes, and their graph if these came twice.
+  /// The launches for some sizes, and their graph if these sizes came twice.
   struct Sized {
     Sized(LaunchList l, LibrarySettings s) : launches(static_cast<LaunchList&&>(l)), settings(s) {}
     LaunchList launches;
     LibrarySettings settings;
     std::atomic_flag busy;
-    bool seen = false, refused = false;  ///< ran once; is to run without a graph
+    bool seen = false, refused = false;  ///< seen: ran once; refused: no graph for these sizes
     std::unique_ptr<ReplayGraph> graph;
   };
-  /// On one device: its functions, of kernel k the whole, the first part and the second; and what
-  /// it keeps for the sizes it ran with last.
+  /// The state on one device: for each kernel the functions of function_suffix, and the launches for the last sizes.
   struct Loaded {
     static constexpr int most_sizes = 32;
     Vec<Handle> function;
@@ -72,7 +71,7 @@ class Program {
   std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, without_graph_ = 0;
   LibraryCounts libraries_[2];  ///< by LibraryWork
   mutable std::atomic_flag texts_busy_;
-  Text graphless_;  ///< why there is no graph for some sizes, of the last ones
+  Text graphless_;  ///< why there is no graph for some sizes: the last reason
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
 
   Loaded& loaded(Device& device) {
@@ -116,7 +115,7 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
   if (loaded_[device.index()].compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) fresh.release();
 }
 
-/// Planning may open a library, and a graph may end: neither under the lock.
+/// Planning may open a library, and a graph may be destroyed: neither happens under the lock.
 TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& device, const SymbolValues& symbols) {
   const LibrarySettings settings;
   const auto find = [&]() -> std::shared_ptr<Sized> {
@@ -139,7 +138,7 @@ TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& dev
     return made;
   };
   const auto fresh = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function, library), settings);
-  std::shared_ptr<Sized> before;  // ends behind the lock
+  std::shared_ptr<Sized> before;  // destroyed after the lock is released
   const tt::detail::FlagLock lock(on.busy);
   if (auto known = find()) return known;  // another thread was first
   planned_.fetch_add(1, std::memory_order_relaxed);
@@ -147,7 +146,7 @@ TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& dev
   return fresh;
 }
 
-/// These sizes run kernel by kernel from now on.
+/// Makes these sizes run kernel by kernel from now on.
 TT_INLINE void Program::refuse_graph(Sized& s, const char* why) {
   s.graph.reset();
   s.refused = true;
@@ -155,9 +154,9 @@ TT_INLINE void Program::refuse_graph(Sized& s, const char* why) {
   graphless_ = Text(why);
 }
 
-/// From the second run with the same sizes on: sizes that never return are not worth a graph, nor is one kernel. What
-/// a library launches is not known, so it cannot be given other addresses. Where no graph can be made, launches one by one
-/// do the same; it is not tried again. What fails in the launch itself is thrown: it may have begun.
+/// Replays from the second run with the same sizes on: sizes that never return are not worth a graph, nor is a single kernel. The launches
+/// of a library are not known, so their addresses cannot be updated. If no graph can be made, kernels are launched one by one, and no
+/// further attempt is made. Errors of the graph's launch are thrown, as it may have begun.
 TT_INLINE bool Program::replay(Device& device, Sized& s, const ProgramArguments& arguments) {
   if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2 || s.launches.by_library() > 0) return false;
   const tt::detail::FlagLock lock(s.busy);
@@ -187,7 +186,7 @@ TT_INLINE bool Program::replay(Device& device, Sized& s, const ProgramArguments&
   return true;
 }
 
-/// Graphs keep their memory. Where a run has none, the program's own graphs end; false: there is none.
+/// Graphs keep their memory. When a run finds no memory, this destroys the program's own graphs; false: there are none.
 TT_INLINE bool Program::let_go_of_graphs(Loaded& on) {
   std::shared_ptr<Sized> all[Loaded::most_sizes];
   {

@@ -1,7 +1,6 @@
-// The launches of a program as one CUDA graph: built once for a device and sizes, then launched by one call of
-// the driver. Kernels whose operands lie elsewhere than at the last launch get their new addresses before it,
-// so nothing is copied, and results are the caller's as without a graph. The graph keeps the memory between
-// its kernels for itself: its launches are ordered by the driver, on whichever streams.
+// The launches of a program as one CUDA graph: built once for a device and sizes, then launched by one call of the driver. Kernels whose
+// operands have other addresses than at the last launch are updated before it, so nothing is copied, and results belong to the caller as
+// without a graph. The graph owns the memory between its kernels: the driver orders its launches, on whichever streams they are.
 //   ReplayGraph graph(device, bytes);   graph.build(list, arguments);
 //   graph.update(list, arguments);   graph.launch();
 #pragma once
@@ -18,14 +17,14 @@ class ReplayGraph {
   ~ReplayGraph() {
     const Driver& driver = device_.driver();
     device_.make_current();
-    driver.synchronize();  // its memory goes back to the stream it came from, and may be in use on another
+    driver.synchronize();  // its memory returns to the stream of its allocation, and may be in use on another
     if (executable_) driver.destroy_executable(executable_);
     if (graph_) driver.destroy_graph(graph_);
   }
   TT_INLINE void build(const LaunchList& list, const ProgramArguments& arguments);
-  /// Returns how many kernels got other addresses.
+  /// Returns the number of kernels whose parameters changed.
   TT_INLINE int update(const LaunchList& list, const ProgramArguments& arguments);
-  /// On the thread's stream.
+  /// Launches the graph on the thread's stream.
   void launch() { device_.check(device_.driver().launch_graph(executable_, device_.stream()), "cuGraphLaunch"); }
 
  private:
@@ -33,7 +32,7 @@ class ReplayGraph {
   DeviceMemory memory_;
   Handle graph_ = nullptr, executable_ = nullptr;
   Vec<Handle> node_;           // in the order of the launches
-  Vec<std::uint64_t> words_;   // the parameters that the executable graph has
+  Vec<std::uint64_t> words_;   // the parameters in the executable graph
 };
 
 #if TT_DEFINES(cuda)

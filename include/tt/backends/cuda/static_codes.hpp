@@ -1,6 +1,6 @@
-// A plan as the type of a kernel: nvcc takes neither the type of a lambda nor a class value in a
-// kernel's template arguments, but a list of numbers whose type is deduced from a value. Host code
-// encodes the plan into such a list; device code decodes it in a constant expression.
+// A plan as the type of a kernel: nvcc accepts neither the type of a lambda nor a class value in a kernel's template arguments, but it
+// accepts a list of integers whose type is deduced from a value. Host code encodes the plan into such a list; device code decodes it in a
+// constant expression.
 //   auto codes = plan_codes<Compiled<P>>();   decltype(codes)::plan   // equal to Compiled<P>::plan
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tt::cuda {
 
 namespace detail {
 
-/// Writes numbers, or only counts them.
+/// Writes integers, or only counts them.
 struct CodeWriter {
   std::uint64_t* out = nullptr;
   int size = 0;
@@ -79,7 +79,7 @@ constexpr auto read_codes(const std::uint64_t* in) {
   plan.arena = read();
   plan.externals = static_cast<int>(read());
   for (Buffer& b : plan.buffers.item)
-    if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
+    if (b.scratch) b.first = -1;  // needs no place in the arena: threads and teams have their own
   return plan;
 }
 
@@ -114,7 +114,7 @@ constexpr auto make_codes(std::index_sequence<I...>) {
 }
 }  // namespace detail
 
-/// H::plan as a value whose type holds it.
+/// H::plan as a value whose type contains it.
 template <class H>
 constexpr auto plan_codes() {
   return detail::make_codes<H>(std::make_index_sequence<static_cast<std::size_t>(detail::CodeList<H>::size)>{});

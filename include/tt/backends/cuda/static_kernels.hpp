@@ -1,6 +1,6 @@
-// The kernels of a static plan for a device: the forms of kernel_forms.hpp as templates over the plan.
-// Mode 0 does the whole; 1 makes partial results of one block, 2 combines those. Sums run in the
-// library's order (graph/reduce_order.hpp): a warp is the 64 lanes of a block of 4,096.
+// The kernels of a static plan for a device: the forms of kernel_forms.hpp as templates over the plan. Mode 0 computes a whole kernel;
+// mode 1 computes the partial results of one block, mode 2 combines those. Sums run in the library's order
+// (graph/reduce_order.hpp): a warp holds the 64 lanes of a block of 4,096.
 //   static_kernel<H, K, 0><<<grid, block, shared, stream>>>(operands)
 #pragma once
 #include "tt/backends/cuda/static_product.hpp"
@@ -35,7 +35,7 @@ __device__ __forceinline__ void sync(const Team& t) {
   else __syncthreads();
 }
 
-/// 64 lanes, two a thread, in halves. Wide: 2t and 2t + 1; else t and t + 32.
+/// Folds 64 lanes, two a thread, in halves. Wide: thread t has lanes 2t and 2t + 1; else t and t + 32.
 template <Op C, bool Wide, class T>
 __device__ __forceinline__ T fold(T x, T y) {
   if constexpr (!Wide) x = tt::detail::combine<C>(x, y);
@@ -47,7 +47,7 @@ __device__ __forceinline__ T fold(T x, T y) {
   if constexpr (Wide) x = tt::detail::combine<C>(x, y);
   return __shfl_sync(~0u, x, 0);
 }
-/// Partial results pairwise, the older one on the left; `one` of `many` threads takes each pair.
+/// Combines partial results pairwise, the older one on the left; thread (or warp) `one` of `many` takes every many-th pair.
 template <Op C, class T>
 __device__ __forceinline__ T combine_parts(T* part, i64 count, i64 apart, int one, int many, const Team& t) {
   sync(t);
@@ -74,7 +74,7 @@ constexpr bool segment_holds(bool (*is)(Op)) {
 }
 constexpr bool is_store(Op op) { return op == Op::store; }
 
-/// Rows kept between sweeps are the team's: whole multiples of 16 elements each.
+/// Sets the addresses of the team's rows kept between sweeps: each is padded to a multiple of 16 elements.
 template <class H, int K, int B>
 __device__ __forceinline__ void place_rows(Memory<H, K>& m, const OperandsOf<H, K>& a, char* at) {
   if constexpr (B < H::plan.kernels[K].bindings) {
@@ -87,14 +87,14 @@ __device__ __forceinline__ void place_rows(Memory<H, K>& m, const OperandsOf<H, 
   }
 }
 
-/// Operands before this one that are rows kept between sweeps.
+/// The number of operands before this one that are rows kept between sweeps.
 template <class H, int K>
 constexpr int scratch_before(int operand) {
   int n = 0;
   for (int b = 0; b < operand; ++b) n += is_scratch<H, K>(b);
   return n;
 }
-/// A thread keeps its own elements of them.
+/// The same for a thread, which keeps its own elements of such rows.
 template <class H, int K, int B, class V>
 __device__ __forceinline__ void keep_rows(Memory<H, K>& m, V* kept) {
   if constexpr (B < H::plan.kernels[K].bindings) {
@@ -104,7 +104,7 @@ __device__ __forceinline__ void keep_rows(Memory<H, K>& m, V* kept) {
 }
 
 // ---- elementwise
-/// Values of a row stand in every element of the vectors.
+/// Copies the values of a row to every element of the vectors.
 template <class H, int K, int I, int End, int V>
 __device__ __forceinline__ void repeat(Registers<H, K, V>& r, Registers<H, K, 1>& row) {
   if constexpr (I < End) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void repeat(Registers<H, K, V>& r, Registers<H, K, 1>
     repeat<H, K, I + 1, End, V>(r, row);
   }
 }
-/// Once a row, before and between the sweeps.
+/// The steps that run once a row, before and between the sweeps.
 template <class H, int K, int S, int V, bool Kept>
 __device__ __forceinline__ void row_values(Registers<H, K, V>& r, Registers<H, K, 1>& row, const OperandsOf<H, K>& a, const Memory<H, K>& m, i64 at) {
   constexpr int begin = H::plan.kernels[K].segment[S], end = H::plan.kernels[K].segment[S + 1];
@@ -137,7 +137,7 @@ __device__ __forceinline__ void element_sweeps(Registers<H, K, V>& r, Registers<
 template <class H, int K, int V>
 __device__ __forceinline__ void element_step(const OperandsOf<H, K>& a, i64 row, i64 col) {
   Memory<H, K> m = given_memory<H, K>(a);
-  Vector<double, V> kept[scratch_before<H, K>(H::plan.kernels[K].bindings) + 1];  // room for every dtype
+  Vector<double, V> kept[scratch_before<H, K>(H::plan.kernels[K].bindings) + 1];  // large enough for every dtype
   keep_rows<H, K, 0>(m, kept);
   Registers<H, K, V> r;
   Registers<H, K, 1> once;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void elements(const OperandsOf<H, K>& a) {
 }
 
 // ---- rows with reductions
-/// Once a row, by every thread of the team; one of them writes.
+/// The steps that run once a row, in every thread of the team; one thread stores.
 template <class H, int K, int I, int End>
 __device__ __forceinline__ void team_steps(Registers<H, K, 1>& row, const OperandsOf<H, K>& a, const Memory<H, K>& m, i64 at, const Team& t) {
   if constexpr (I < End) {
@@ -186,7 +186,7 @@ __device__ __forceinline__ void team_values(Registers<H, K, 2>& r, Registers<H, 
   repeat<H, K, begin, end, 2>(r, row);
 }
 
-/// The reductions of a segment: begin their lanes, take a step into them, fold, combine.
+/// The reductions of a segment: starts their lanes, adds a step to them, folds and combines them.
 template <class H, int K, int I, int End>
 struct Reducing {
   static constexpr Instruction x = H::plan.instructions[I];
@@ -397,7 +397,7 @@ __device__ __forceinline__ void run_kernel(const OperandsOf<H, K>& a) {
 
 }  // namespace detail
 
-/// Mode: see the head of this file; of a product 1 is the large tile, 2 what follows its sums.
+/// Mode: see the head of this file; for a product 1 is the large tile, 2 the epilogue of a library's sums.
 template <class H, int K, int Mode>
 __global__ void __launch_bounds__(most_threads(form_of(H::plan, H::plan.kernels[K]), Mode == 1))
     static_kernel(const __grid_constant__ detail::OperandsOf<H, K> a) {

@@ -1,4 +1,4 @@
-// Products of a static plan on a device: tiles of sums, what follows each sum, and that alone where a library made them.
+// Matrix products of a static plan on a device: tiles of sums with their epilogue, or the epilogue alone after a library's product.
 #pragma once
 #include "tt/backends/cuda/static_step.hpp"
 
@@ -7,7 +7,7 @@ extern __shared__ __align__(16) char tt_shared_memory[];
 namespace tt::cuda {
 namespace detail {
 
-/// Where element (inner, column) of b lies in its matrix: windows are read where they are.
+/// The offset of element (inner, column) of b in its matrix: windows are read in place.
 template <class H, int K>
 __device__ __forceinline__ i64 right_side_offset(const OperandsOf<H, K>& a, i64 inner, i64 column) {
   constexpr Kernel k = H::plan.kernels[K];
@@ -18,14 +18,14 @@ __device__ __forceinline__ i64 right_side_offset(const OperandsOf<H, K>& a, i64 
     return row_offset<H, k.windows>(a, static_cast<Index>(inner)) + column_offset<H, k.windows>(a, static_cast<Index>(column));
   }
 }
-/// Is it columns of b that lie one behind the other?
+/// Are columns of b contiguous?
 template <class H, int K>
 __device__ __forceinline__ bool right_side_lies_down(const OperandsOf<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   if constexpr (k.windows < 0) return extent<k.b_inner.code>(a) == 1;
   else return windows_lie_down(k, H::plan.accesses[k.windows], H::plan.terms.begin());
 }
-/// 256 threads, a tile of (16 S) x (16 S), S x S sums each.
+/// 256 threads compute a tile of (16 S) x (16 S), S x S sums each.
 template <class H, int K, int S>
 __device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
@@ -87,7 +87,7 @@ __device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
   }
 }
 
-/// Of sums that a library left.
+/// The epilogue of sums that a library left in work memory.
 template <class H, int K>
 __device__ __forceinline__ void epilogue(const OperandsOf<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];

@@ -1,6 +1,5 @@
-// Runs a static plan on a device: its kernels launched one after the other, each compiled with the
-// program by nvcc; products and convolutions are a library's where that was asked for. The plan comes as a value, from
-// whose type the kernels are deduced.
+// Runs a static plan on a device: its kernels, compiled with the program by nvcc, launched one after the other; a library computes
+// products and convolutions if that was asked for. The plan is passed as a value, from whose type the kernels are deduced.
 //   run_static(plan_codes<Compiled<P>>(), device, external, symbols);
 #pragma once
 #include <utility>
@@ -28,7 +27,7 @@ void launch(Kernel* kernel, const Launch& l, Device&, const Operands& operands) 
 }
 #endif
 
-/// What libraries compute of a plan, for the sizes, devices and settings it ran with last.
+/// The library kernels of a plan, for the sizes, devices and settings it ran with last.
 template <class Codes>
 class StaticLibraries {
  public:
@@ -45,7 +44,7 @@ class StaticLibraries {
     const LibrarySettings settings;
     if (settings.are_own() || !has_products()) return nullptr;
     static std::atomic_flag busy;
-    static auto* const last = new std::shared_ptr<const Chosen>[most];  // never destroyed: the libraries may end before
+    static auto* const last = new std::shared_ptr<const Chosen>[most];  // never destroyed: the libraries may be gone before
     static int oldest = 0;
     {
       const tt::detail::FlagLock lock(busy);
@@ -58,7 +57,7 @@ class StaticLibraries {
       fresh->kernel[k] = find_library(device, Codes::plan, Codes::plan.kernels[k], symbols, settings, refused);
       if (fresh->kernel[k] && fresh->kernel[k]->memory() > fresh->memory) fresh->memory = fresh->kernel[k]->memory();
     }
-    std::shared_ptr<const Chosen> before = fresh;  // ends behind the lock
+    std::shared_ptr<const Chosen> before = fresh;  // destroyed after the lock is released
     const tt::detail::FlagLock lock(busy);
     last[oldest++ % most].swap(before);
     return fresh;
@@ -129,7 +128,7 @@ void launch_all(std::index_sequence<K...>, Device& device, void* const* external
 
 }  // namespace detail
 
-/// `external`: device pointers of the inputs in order, then of outputs that are not donated.
+/// `external`: device pointers of the inputs in order, then of outputs that do not reuse a donated input.
 template <class Codes>
 void run_static(Codes, Device& device, void* const* external, const SymbolValues& symbols) {
   device.activate();

@@ -1,13 +1,13 @@
-// One instruction of a static plan in one thread of a device: on V elements side by side. The same
-// definitions as everywhere, on the scalar carrier; a plan's instruction becomes the few machine
-// instructions it stands for. Included by nvcc, and by g++ behind the CPU shim of the tests.
+// One instruction of a static plan in one thread of a device: on V elements side by side. Uses the same op bodies as every backend, on the
+// scalar carrier; a plan's instruction becomes the few machine instructions it stands for. Included by nvcc, and by g++ behind the CPU shim
+// of the tests.
 #pragma once
 #include "tt/backends/cuda/kernel_forms.hpp"
 #include "tt/ops/list.hpp"
 
 namespace tt::cuda {
 
-/// What a launch is given; the layout of the emitted text's Operands.
+/// The parameters of a launch, like Operands of the emitted text but without `values`.
 template <int N>
 struct KernelOperands {
   void* p[N > 0 ? N : 1];
@@ -44,7 +44,7 @@ __device__ __forceinline__ i64 extent(const KernelOperands<N>& a) {
   }
 }
 
-/// Index: int where that will do, for its divisions.
+/// Index: int where its range suffices, as its divisions are quicker.
 template <class H, int X, int M, int N, class Index>
 __device__ __forceinline__ i64 term_offset(const KernelOperands<N>& a, Index index) {
   constexpr Term t = H::plan.terms[H::plan.accesses[X].first_term + M];
@@ -57,13 +57,13 @@ __device__ __forceinline__ i64 terms_offset(const KernelOperands<N>& a, Index in
   if constexpr (M < End) return term_offset<H, X, M>(a, index) + terms_offset<H, X, M + 1, End>(a, index);
   else return 0;
 }
-/// Where row r of an access begins, in elements.
+/// The offset, in elements, at which row r of an access begins.
 template <class H, int X, int N, class Index>
 __device__ __forceinline__ i64 row_offset(const KernelOperands<N>& a, Index row) {
   constexpr Access x = H::plan.accesses[X];
   return extent<x.offset.code>(a) + terms_offset<H, X, 0, x.term_count>(a, row);
 }
-/// Where column c of an access lies from the row's begin.
+/// The offset of column c of an access from the row's begin.
 template <class H, int X, int N, class Index>
 __device__ __forceinline__ i64 column_offset(const KernelOperands<N>& a, Index col) {
   constexpr Access x = H::plan.accesses[X];
@@ -101,8 +101,8 @@ struct Registers {
   }
 };
 
-/// Where a thread is: its first element's column, how far apart its V elements are, which exist, and
-/// of a product the sum at its place.
+/// The position of a thread: its row, the column of its first element, the distance of its V elements, the number of them that exist, and
+/// for a product the sum there.
 struct Place {
   i64 row = 0, col = 0;
   int apart = 1, count = 1;
@@ -122,7 +122,7 @@ __device__ __forceinline__ T call_body(T a, T b, T c) {
   else return NumFront::run<F, T>(N(a), N(b), N(c)).value;
 }
 
-/// Memory of an operand: what the launch was given, or rows that a thread or a team keeps.
+/// Memory of the operands: addresses from the launch, or rows that a thread or a team keeps.
 template <class H, int K>
 struct Memory {
   void* operand[H::plan.kernels[K].bindings > 0 ? H::plan.kernels[K].bindings : 1];
@@ -132,8 +132,8 @@ constexpr bool is_scratch(int operand) {
   return H::plan.buffers[H::plan.bindings[H::plan.kernels[K].first_binding + operand]].scratch;
 }
 
-/// One instruction. Wide: the V elements are neighbours, and vectors of them are aligned. Kept: scratch
-/// rows are this thread's own, element by element.
+/// One instruction. Wide: the V elements are consecutive, and vectors of them are aligned. Kept: scratch rows are this thread's own,
+/// element by element.
 template <class H, int K, int I, int V, bool Wide, bool Kept>
 __device__ __forceinline__ void step(Registers<H, K, V>& r, const OperandsOf<H, K>& a, const Memory<H, K>& m, const Place& p) {
   constexpr Instruction x = H::plan.instructions[I];
