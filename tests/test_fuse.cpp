@@ -207,7 +207,7 @@ TEST_CASE("explain names kernels, their ops, why they begin, and the line") {
   CHECK(of_expression.find("1 x s0              mul add tanh\n") != std::string::npos);
   const Array<float, 20, 30> m;
   const std::string transposed = tt::explain(tt::transpose(m) * 2);
-  CHECK(transposed.find("copy\n    exchanges axes in squares: rows that lie across memory are laid out") != std::string::npos);
+  CHECK(transposed.find("copy\n    exchanges axes in squares: transposed rows are materialised") != std::string::npos);
   CHECK(transposed.find("2 kernels") == 0);
 }
 

@@ -132,7 +132,7 @@ struct Language {
   std::string prelude() const { return emit({}); }
 };
 const Language languages[] = {{".c", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::emit_c(plans, true); },
-                               tt::Transposed::laid_out},
+                               tt::Transposed::materialized},
                               {".cu", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::cuda::emit_cuda(plans, true); },
                                tt::Transposed::as_it_lies}};
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What no file of the repository may hold: paths of one machine, hosts of package registries, work to be done
-# without an issue number, long headers that do not say why, white space at the end of a line.
+# without an issue number, long headers that do not say why, white space at the end of a line, clauses with "what" in comments of the library.
 . "$(dirname "$0")/common.sh"
 check check_text
 
@@ -36,6 +36,10 @@ search "white space at the end" '[[:space:]]+$'
 grep -vE '\.md$' "$work/texts" >"$work/list"
 tr '\n' '\0' <"$work/list" | xargs -0 -r grep -nIwE "$todo|$(joined 'F I X M E')" -- /dev/null |
   grep -vE "$todo\(#[0-9]+\)" | while read -r line; do report "$line   <- no issue number, as in $todo(#12)"; done
+
+# A reader who has never seen the project needs the name of a thing.
+grep -E '^(include|src)/' "$work/texts" >"$work/list"
+search "a clause with 'what' in a comment: name the thing" -iw '//.*[^`]what'
 
 grep '^include/' "$work/texts" | while read -r file; do
   lines=$(wc -l <"$file")

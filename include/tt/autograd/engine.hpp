@@ -238,14 +238,14 @@ class BackwardPass {
     spare_.push_back(p);
   }
   /// Makes a gradient contiguous before it is seen from outside: steps of elementwise ops return some in another memory order (see order_of_step).
-  void lay_out(Tensor& gradient) const {
+  void make_contiguous(Tensor& gradient) const {
     if (!taped_ && gradient.defined() && !gradient.impl().contiguous && !tt::detail::has_repeats(gradient.impl())) gradient = gradient.contiguous();
   }
   void step(TapeNode& n, Tensor* in) {
     if (n.hooks) run_hooks(n, in);
     for (Capture& c : captures) {
       if (c.edge.node != &n) continue;
-      lay_out(in[c.edge.result]);
+      make_contiguous(in[c.edge.result]);
       c.gradient = in[c.edge.result];
       if (!c.gradient.defined() && n.kind->hides && n.kind->hides(n, in, c.edge.result))
         TT_THROW(Error(Text("tt::grad: an input and an output are results of one compiled program, ") << n.name
@@ -256,7 +256,7 @@ class BackwardPass {
     if (n.released)
       TT_THROW(Error(Text("tt::backward: the graph was freed by an earlier backward: ") << n.name
                      << " has nothing left of what it saved. Pass retain_graph = true there?" << n.where));
-    if (leaf) lay_out(in[0]);
+    if (leaf) make_contiguous(in[0]);
     const bool again = retain_ || leaf || (n.kind->in_parts && n.kind->in_parts(n, in));
     if (!add_in_place(n, in[0])) apply(n, in);
     if (!again) n.released = n.kind->release_saved(n);
@@ -277,7 +277,7 @@ class BackwardPass {
   }
   void run_hooks(const TapeNode& n, Tensor* in) const {
     const std::vector<Hook> hooks = *n.hooks;  // a copy, as hooks may change the list
-    for (const Hook& h : hooks) lay_out(in[h.result]);
+    for (const Hook& h : hooks) make_contiguous(in[h.result]);
     for (const Hook& h : hooks)
       if (in[h.result].defined() && h.function) run_hook(n, h, in[h.result]);
     for (const Hook& h : hooks) {

@@ -265,7 +265,7 @@ inline bool try_copy(Call& c) {
 }
 /// Runs the call without a graph, if the op and its operands allow that.
 inline bool try_direct(Call& c) {
-  if (c.op->lays_out) return try_copy(c);
+  if (c.op->materializes) return try_copy(c);
   if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > most_direct) return false;
   return try_dense(c) || try_rows(c);
 }

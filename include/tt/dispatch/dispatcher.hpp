@@ -201,7 +201,7 @@ class Operator {
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
   bool cuts_history = false;         ///< its result has no gradient
   bool elementwise = false;          ///< an element of a result depends on the elements of the broadcast operands at the same index
-  bool lays_out = false;             ///< its result has the elements of argument 0, contiguous
+  bool materializes = false;             ///< its result has the elements of argument 0, contiguous
   Op primitive = Op::input;          ///< the primitive, if it is one
   const OpDef* body = nullptr;       ///< of an op with a body
   const OpDef* external = nullptr;   ///< of an op with a kernel that can be a node of a graph

@@ -46,7 +46,7 @@ struct MemoryOrder {
     return true;
   }
   /// Gives a Tensor this shape and the strides of consecutive elements in this order.
-  void lay_out(TensorImpl& t) const {
+  void set_strides(TensorImpl& t) const {
     std::int64_t strides[max_rank], n = 1;
     for (int d = shape.rank - 1; d >= 0; --d) {
       strides[axis[d]] = n;
@@ -136,7 +136,7 @@ inline bool run_in_order(Call& c, OpKernel kernel) {
   kernel(inner, &inner);
   for (int k = 0; k < c.op->results; ++k)
     if (into.defined() && c.result[k].is_same(into)) c.result[k] = *c.into;
-    else order.lay_out(c.result[k].impl());
+    else order.set_strides(c.result[k].impl());
   return true;
 }
 

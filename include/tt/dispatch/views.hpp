@@ -44,7 +44,7 @@ inline Shape shape_attribute(const Attributes& a) { return shape_of(a.list(0)); 
 inline Operator& copy_operator() {
   static Operator& op = []() -> Operator& {
     Operator& o = define_recorded("clone", 1, &record_copy);
-    o.lays_out = true;
+    o.materializes = true;
     return o;
   }();
   return op;

@@ -26,7 +26,7 @@ constexpr const char* reason(const Kernel& k, bool transposes, bool first) {
     case KernelKind::cols: return "sums over rows need every row first";
     case KernelKind::rows: break;
   }
-  if (transposes) return "exchanges axes in squares: rows that lie across memory are laid out";
+  if (transposes) return "exchanges axes in squares: transposed rows are materialised";
   return k.sweeps > 1 ? "reductions along its rows, kept in cache between sweeps"
          : first      ? "one pass over its elements"
                       : "its shape fits no earlier kernel";

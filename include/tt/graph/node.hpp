@@ -238,9 +238,9 @@ constexpr double decode(DType dtype, std::uint64_t bits) {
 inline constexpr std::uint64_t gradient_to_first = 1, gradient_to_nan = 4, reduced_further = 8;
 /// Flag of a column reduction made by normalize: it replaces a row reduction of a transposed operand and sums in row order.
 inline constexpr std::uint64_t in_row_order = 2;
-/// Attributes of `copy`, besides 0. differentiated_by: a variable to differentiate by, removed before scheduling. laying_out: materialises, in a kernel of its
+/// Attributes of `copy`, besides 0. differentiated_by: a variable to differentiate by, removed before scheduling. materializing: materialises, in a kernel of its
 /// own, an operand that is not contiguous along its reader's rows.
-inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
+inline constexpr std::int64_t differentiated_by = 1, materializing = 2;
 /// Attribute of a `detach` recorded under NoGrad: reverse mode ends there, forward mode does not (as in PyTorch).
 inline constexpr std::int64_t under_no_grad = 1;
 /// Bits of an input: see Graph::number_input.

@@ -401,7 +401,7 @@ class Recorder : public detail::CaptureMode {
   static void keep_order(const Call& c) {
     if (!c.op->elementwise || detail::all_contiguous(c)) return;
     if (const detail::MemoryOrder order(c); !order.is_row_major())
-      for (int k = 0; k < c.op->results; ++k) order.lay_out(c.result[k].impl());
+      for (int k = 0; k < c.op->results; ++k) order.set_strides(c.result[k].impl());
   }
   /// Notes that the last step made `view`, a view of `of`.
   void note_view(const Tensor& view, const Tensor& of) {

@@ -386,7 +386,7 @@ inline void SegmentRecorder::mark_needed() {
     if (impl.uses.load(std::memory_order_relaxed) > 1 || !impl.storage || impl.storage->uses.load(std::memory_order_relaxed) > 1)
       list_->updates[kept++] = u;
     else if (const Tensor& made = list_->value(u.value).tensor; made.impl().trace_id >= 0 && !t.is_contiguous())
-      detail::MemoryOrder(t).lay_out(made.impl());  // so that views of it keep their strides
+      detail::MemoryOrder(t).set_strides(made.impl());  // so that views of it keep their strides
   }
   list_->updates.resize(kept);
   const auto is_written = [&](const detail::TensorImpl* base) {

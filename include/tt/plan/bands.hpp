@@ -6,7 +6,7 @@
 
 namespace tt {
 
-/// The accesses by which such a copy reads and writes. (See lays_out_rows.)
+/// The accesses by which such a copy reads and writes. (See materializes_rows.)
 constexpr const Access& source_of(const Plan& plan, const Kernel& copy) { return plan.accesses[plan.instructions[copy.segment[1]].access]; }
 constexpr const Access& target_of(const Plan& plan, const Kernel& copy) { return plan.accesses[plan.instructions[copy.segment[1] + 1].access]; }
 constexpr int element_size(const Plan& plan, const Kernel& copy) { return size_of(plan.instructions[copy.segment[1]].dtype); }
@@ -38,7 +38,7 @@ constexpr bool reduces_its_row(const Plan& plan, const Kernel& k) {
 constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool columns_divide) {
   const Kernel &t = plan.kernels[transposition], &k = plan.kernels[kernel];
   const Accesses accesses = accesses_of(plan);
-  if (!lays_out_rows(t, plan.instructions.begin(), accesses) || k.kind == KernelKind::matmul) return false;
+  if (!materializes_rows(t, plan.instructions.begin(), accesses) || k.kind == KernelKind::matmul) return false;
   const bool down_columns = k.kind == KernelKind::cols, one_row = !down_columns && k.rows == Extent(1) && k.cols == t.rows * t.cols && (columns_divide || reduces_its_row(plan, k));
   if (down_columns && (k.rows != Extent(1) || k.row_order)) return false;
   if (!one_row && ((down_columns ? k.inner : k.rows) != t.rows || k.cols != t.cols)) return false;

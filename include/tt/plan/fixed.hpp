@@ -69,7 +69,7 @@ constexpr void copy_plan(To& to, const From& from, const PlanSizes& n) {
 
 /// Models that do not declare `transposed` are planned for a CPU.
 template <class Model>
-inline constexpr Transposed transposed_of = Transposed::laid_out;
+inline constexpr Transposed transposed_of = Transposed::materialized;
 template <class Model>
   requires requires { Model::transposed; }
 inline constexpr Transposed transposed_of<Model> = Model::transposed;

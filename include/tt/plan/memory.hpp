@@ -55,7 +55,7 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
 
 /// Options of a plan, by the executor that runs it.
 struct PlanOptions {
-  Transposed transposed = Transposed::laid_out;
+  Transposed transposed = Transposed::materialized;
   bool bf16_pairs = false;             ///< products of bf16 read both sides as they are stored, without conversion
   detail::KeepsCall keeps = nullptr;   ///< calls that are not inlined: only the interpreter has code for them, C and CUDA text has not
 };

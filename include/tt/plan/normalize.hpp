@@ -41,7 +41,7 @@ struct Normalizer {
   Vec<char> behind_product;  ///< of `r`: a product, or a node computed from one in its shape
   Vec<char> epilogue; ///< of `r`: a product, or an op on a reshaped product, computed in the product's shape
 
-  constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out, bool of_bf16_pairs = false)
+  constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::materialized, bool of_bf16_pairs = false)
       : g(from), transposed(t), bf16_pairs(of_bf16_pairs), flat(from), as_windows(windows_of_products(from)), nodes_transposed(from, flat), part_replaced(parts_replaced(from)),
         map(from.size(), -1), flat_map(from.size(), -1) {
     for (int i : g.inputs) map[i] = r.input_like(g, i);
@@ -116,7 +116,7 @@ struct Normalizer {
     if (n.op == Op::matmul) return product(n, o);
     if (is_elementwise(n.op) && n.op != Op::broadcast) return computed(n, o);
     if (!is_reduction(n.op)) return r.intern(n, g, o);
-    if (transposed == Transposed::laid_out) o[0] = along_rows(o[0]);
+    if (transposed == Transposed::materialized) o[0] = along_rows(o[0]);
     Node reduction = n;
     reduction.bits &= in_row_order;  // derivatives exist already: reductions that differ only in the flags for gradients are one
     return r.intern(reduction, g, o);
@@ -136,7 +136,7 @@ struct Normalizer {
   }
   static constexpr int far_terms = 256;  ///< elements of a column, a cache line each, that do not stay in the L1 cache
   constexpr int product(const Node& n, Vec<int>& o) {
-    if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) {
+    if (!std::is_constant_evaluated() && transposed == Transposed::materialized) {
       take_as_stored(o);
       if (const Extent terms = r[o[0]].shape.last(); is_long(n.shape.last()) && (!terms.is_constant() || terms.code >= far_terms) && r[o[0]].dtype == n.dtype)
         o[0] = along_rows(o[0]);  // each row is read once for every few columns
@@ -148,7 +148,7 @@ struct Normalizer {
   }
   /// An elementwise op, in the shape in which its operands are computed.
   constexpr int computed(const Node& n, Vec<int>& o) {
-    if (transposed == Transposed::laid_out && n.op != Op::copy)
+    if (transposed == Transposed::materialized && n.op != Op::copy)
       for (int& id : o) id = along_rows(id);
     for (int& id : o) id = beside_its_row(id, n.shape);
     for (int k : o)
@@ -182,7 +182,7 @@ struct Normalizer {
     const Node n = r[id];
     if (n.op == Op::cast) {
       int from = n.operand[0];
-      if (r[from].op == Op::copy && r[from].attribute == laying_out) from = r[from].operand[0];  // a copy for the cast only
+      if (r[from].op == Op::copy && r[from].attribute == materializing) from = r[from].operand[0];  // a copy for the cast only
       const DType d = r[from].dtype;
       return is_narrow(d) && compute_dtype(d) == n.dtype && (r[from].op == Op::input || !is_leaf(r[from].op)) ? from : id;
     }
@@ -308,7 +308,7 @@ struct Normalizer {
     const Op op = r[i].op;
     const bool other_strides = (is_view(op) && op != Op::reshape) || op == Op::broadcast || r.is_strided(i);
     if (!other_strides) return id;
-    return copy_of(id, transposed == Transposed::laid_out && (lies_across_rows(r, id) || lies_apart(r, i)) ? laying_out : 0);
+    return copy_of(id, transposed == Transposed::materialized && (has_transposed_rows(r, id) || lies_apart(r, i)) ? materializing : 0);
   }
   /// Does a node show a slice of a value with run-time strides, be it contiguous with run-time extents or a strided input?
   constexpr bool shows_a_slice(int id) const {
@@ -333,7 +333,7 @@ struct Normalizer {
       const int from = along_rows(n.operand[0]);
       return from == n.operand[0] ? id : r.broadcast_to(from, n.shape);
     }
-    return lies_across_rows(r, id) ? copy_of(id, laying_out) : id;
+    return has_transposed_rows(r, id) ? copy_of(id, materializing) : id;
   }
   constexpr void outputs() {
     Vec<char> taken(r.size() + g.outputs.size() * 2 + 1, 0);
@@ -374,7 +374,7 @@ constexpr bool is_normal(const Graph& g) {
   return true;
 }
 /// Takes a canonical graph and gives a canonical one.
-constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out, bool bf16_pairs = false) {
+constexpr Graph normalize(const Graph& g, Transposed t = Transposed::materialized, bool bf16_pairs = false) {
   if (!std::is_constant_evaluated())
     if (const detail::ChosenElements elements(g); elements.exist()) return normalize(elements.taken(), t, bf16_pairs);
   if (is_normal(g)) return g;

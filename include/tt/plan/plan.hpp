@@ -43,9 +43,9 @@ constexpr bool is_tiny(Extent rows, Extent cols, Extent inner) {
     if (!e.is_constant() || e.code > tiny_product) return false;
   return true;
 }
-/// Treatment of an operand whose unit-stride axis is not its reader's column axis. laid_out (CPUs): a transposed copy is
+/// Treatment of an operand whose unit-stride axis is not its reader's column axis. materialized (CPUs): a transposed copy is
 /// materialised first, in squares (see transpose.hpp), as the reader would take one element from each cache line. as_it_lies: read with strides.
-enum class Transposed : std::uint8_t { laid_out, as_it_lies };
+enum class Transposed : std::uint8_t { materialized, as_it_lies };
 
 /// Row r is at the sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns
 /// have terms too where several axes are merged into the column axis, but not in the operand's memory.
@@ -175,7 +175,7 @@ constexpr int neighbours_term(const Access& a, const Term* terms) {
   return -1;
 }
 /// Does the kernel only copy rows whose elements are not contiguous, but a constant step apart (maybe negative), into contiguous rows?
-constexpr bool lays_out_rows(const Kernel& k, const Instruction* instructions, Accesses accesses) {
+constexpr bool materializes_rows(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0 || k.segment[1] != k.segment[0] ||
       k.segment[2] != k.segment[1] + 2 || k.segment[3] != k.segment[2])
     return false;
@@ -184,9 +184,9 @@ constexpr bool lays_out_rows(const Kernel& k, const Instruction* instructions, A
   const Access &from = accesses[load.access], &to = accesses[store.access];
   return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) && to.column_terms == 0 && to.column == Extent(1);
 }
-/// Is this a lays_out_rows kernel in whose source elements of neighbouring rows are adjacent? Then it exchanges rows and columns.
+/// Is this a materializes_rows kernel in whose source elements of neighbouring rows are adjacent? Then it exchanges rows and columns.
 constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, Accesses accesses) {
-  return lays_out_rows(k, instructions, accesses) && neighbours_term(accesses[instructions[k.segment[1]].access], accesses.terms) >= 0;
+  return materializes_rows(k, instructions, accesses) && neighbours_term(accesses[instructions[k.segment[1]].access], accesses.terms) >= 0;
 }
 
 struct Buffer {

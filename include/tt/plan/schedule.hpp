@@ -83,7 +83,7 @@ struct Schedule {
   constexpr int find_source(int o) {
     const Node& n = g[o];
     if (is_free(o) && n.op != Op::input) return -2;
-    if (!is_elementwise(n.op) || is_view(n) || is_expensive(n) || is_laid_out(o) || stored[o] || is_in_full_block(o)) return o;
+    if (!is_elementwise(n.op) || is_view(n) || is_expensive(n) || is_materialized(o) || stored[o] || is_in_full_block(o)) return o;
     int r = -2;
     for (int p : g.operands(n)) {
       if (is_view(g[p])) return o;
@@ -115,7 +115,7 @@ struct Schedule {
 
   constexpr int work_of(int i) const { return g[i].op == Op::call ? work_of_call : 1; }
   constexpr bool is_in_full_block(int o) const { return may_fill && block_of[o] >= 0 && blocks[block_of[o]].alone; }
-  constexpr bool is_laid_out(int i) const { return g[i].op == Op::copy && g[i].attribute == laying_out; }
+  constexpr bool is_materialized(int i) const { return g[i].op == Op::copy && g[i].attribute == materializing; }
   constexpr static bool is_column_sum(const Node& n, const Shape& operand) {
     return is_reduction(n.op) && !(n.attribute >> (operand.rank - 1) & 1);
   }
@@ -272,7 +272,7 @@ struct Schedule {
         for (int k = 0; k < 2; ++k)
           if (deferred[n.operand[k]]) place(n.operand[k]);
         block_of[i] = new_block({.kind = KernelKind::matmul, .shape = n.shape, .root = i});
-      } else if (is_laid_out(i)) {
+      } else if (is_materialized(i)) {
         block_of[i] = new_block({.shape = n.shape, .root = i, .alone = true});
       } else if (n.op == Op::slice_scatter) {  // runs over the part that it replaces
         for (int k = 0; k < 2; ++k)
@@ -322,7 +322,7 @@ struct Schedule {
     const Node& n = g[o];
     if (is_free(o) || is_view(n) || block_of[o] == block || stored[o] || visited[o] == walk) return;
     visited[o] = walk;
-    if (n.dtype == DType::boolean && is_elementwise(n.op) && !is_laid_out(o) && !is_in_full_block(o)) {  // masks are rebuilt
+    if (n.dtype == DType::boolean && is_elementwise(n.op) && !is_materialized(o) && !is_in_full_block(o)) {  // masks are rebuilt
       for (int p : g.operands(n))
         need(p, block, walk);
       return;

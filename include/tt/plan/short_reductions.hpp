@@ -21,8 +21,8 @@ constexpr int short_axis(const Graph& g, int i) {
   while (!(n.attribute >> axis & 1)) ++axis;
   const Extent e = g[o].shape[axis];
   if (n.attribute != std::int64_t{1} << axis || !e.is_constant() || e.code > short_reduction) return -1;
-  const bool one_behind_the_other = g[o].op != Op::window && axis == g[o].shape.rank - 1;
-  return one_behind_the_other && e.code > 2 ? -1 : axis;  // contiguous rows are read in place; pairs are taken apart in registers
+  const bool consecutive = g[o].op != Op::window && axis == g[o].shape.rank - 1;
+  return consecutive && e.code > 2 ? -1 : axis;  // contiguous rows are read in place; pairs are taken apart in registers
 }
 /// Term k along an axis of `view`, without that axis.
 constexpr int term_of(Graph& g, int view, int axis, std::int64_t k) {

@@ -17,7 +17,7 @@ constexpr bool lies_apart(const Graph& g, int id) {
   return last != Extent(1) && last != Extent(0);
 }
 /// Is a node stored so that another axis than the last is contiguous, and are both axes long?
-constexpr bool lies_across_rows(const Graph& g, int id) {
+constexpr bool has_transposed_rows(const Graph& g, int id) {
   const Node& n = g[id];
   const Shape& s = n.shape;
   if (s.rank < 2 || !is_long(s.last())) return false;
@@ -74,7 +74,7 @@ struct TransposedNodes {
   /// Is this a matrix, or a batch of them, with contiguous columns instead of rows?
   constexpr bool lies_transposed(int i) const {
     const Node& n = g[i];
-    if (!lies_across_rows(g, i)) return false;
+    if (!has_transposed_rows(g, i)) return false;
     if (n.op != Op::permute) return g.input_strides[static_cast<int>(n.attribute)].from_right(1) == Extent(1);
     const Op op = g[n.operand[0]].op;
     return exchanges_last_two(g, n) && (!is_leaf(op) || op == Op::input);
