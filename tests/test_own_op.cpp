@@ -12,6 +12,21 @@
 #include "tt/dispatch/eager.hpp"
 #include "tt/jit/native.hpp"
 
+namespace own {
+using namespace tt;
+// [squash]
+struct Squash {
+  static constexpr OpInfo info{.name = "own_squash", .max_ulp = 1.5f};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x / (1 + abs(x)); }
+};
+/// x / (1 + |x|), elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr Called<Squash, A> squash(A&& a, SourceLine at = here()) {
+  return call<Squash>(at, static_cast<A&&>(a));
+}
+// [/squash]
+}  // namespace own
+
 namespace {
 
 using namespace arrays;
@@ -148,4 +163,13 @@ TEST_CASE("an op of one's own promotes by its domain") {
   static_assert(std::is_same_v<decltype(tt::eval(counted(i, 0, 5))), Array<std::int32_t, 3>>);
   const Array<std::int32_t, 3> c = counted(i, 0, 5);
   CHECK(each_is(c, [&](auto k) { return i.data()[k] * (5 - i.data()[k]); }));
+}
+
+TEST_CASE("the elementwise op of ops/README.md has the same bits on every path, and gradients") {
+  check_own_op([](const auto& x, const auto& y, const auto&) { return own::squash(x) * own::squash(y); });
+  check_own_gradient([](auto x, auto y, auto z) { return own::squash(x * y) + own::squash(z); });
+  const tt::Tensor t = tt::tensor({-3.0, 0.0, 1.0});
+  CHECK(own::squash(t)[2].item() == 0.5);
+  CHECK(tt::grad([](const tt::Tensor& u) { return own::squash(u).sum(); })(t)[1].item() == 1);
+  CHECK(tt::compile([](const tt::Tensor& u) { return own::squash(u); }, {.fullgraph = true})(t)[0].item() == -0.75);
 }

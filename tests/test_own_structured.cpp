@@ -13,28 +13,30 @@
 
 namespace own {
 
-using tt::Tensor;
+using namespace tt;
 
+// [rms_norm]
 struct RmsNorm {
   struct Options {
-    tt::Sizes normalized_shape;
+    Sizes normalized_shape;
     double eps = 1e-6;
   };
-  static constexpr tt::OpInfo info{.name = "test_rms_norm", .arguments = "input, .normalized_shape, weight?"};
-  static constexpr tt::Sym body(const auto& x, const auto& weight, const Options& o) {
-    const unsigned axes = tt::detail::last_axes(x, o.normalized_shape, info.name);
-    tt::detail::need_sizes(weight, o.normalized_shape, info.name);
-    const auto y = x * tt::rsqrt(tt::detail::mean(x * x, axes, true) + o.eps);
+  static constexpr OpInfo info{.name = "own_rms_norm", .arguments = "input, .normalized_shape, weight?"};
+  static constexpr Sym body(const auto& x, const auto& weight, const Options& o) {
+    const unsigned axes = detail::last_axes(x, o.normalized_shape, info.name);
+    detail::need_sizes(weight, o.normalized_shape, info.name);
+    const auto y = x * tt::rsqrt(detail::mean(x * x, axes, true) + o.eps);
     return weight.defined() ? y * weight : y;
   }
 };
-template <RmsNorm::Options O, tt::Value... A>
-constexpr auto rms_norm(A&&... a) { return tt::call_structured<RmsNorm, O>({}, static_cast<A&&>(a)...); }
-template <tt::DynamicAxes A>
-constexpr A rms_norm(const A& x, const tt::Sizes& normalized_shape, const std::type_identity_t<A>& weight = {}, double eps = 1e-6,
-                     tt::SourceLine at = tt::here()) {
-  return tt::call_with<RmsNorm>(at, {normalized_shape, eps}, x, weight);
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, which are of the shape given.
+template <RmsNorm::Options O, Value... A>
+constexpr CalledStructured<Structured<RmsNorm, O>, A...> rms_norm(A&&... a) { return call_structured<RmsNorm, O>({}, static_cast<A&&>(a)...); }
+template <DynamicAxes A>
+constexpr A rms_norm(const A& x, const Sizes& normalized_shape, const std::type_identity_t<A>& weight = {}, double eps = 1e-6, SourceLine at = here()) {
+  return call_with<RmsNorm>(at, {normalized_shape, eps}, x, weight);
 }
+// [/rms_norm]
 
 /// Every kind of option, and two results.
 struct Moments {
@@ -114,26 +116,27 @@ Tensor tally(const Tensor& x, const Tensor& weight = {}, const Tensor& offset = 
   return tt::call_with<Tally>(at, {}, x, weight, offset);
 }
 
+// [roll_rows]
 struct Roll {
   struct Options {
     int shifts = 0;
   };
-  static constexpr tt::OpInfo info{.name = "test_roll_rows", .arguments = "input, .shifts"};
-  static void kernel(tt::Call& c, const Options& o);
-  static void derivative(const tt::DerivativeStep& s, const Options& o);
+  static constexpr OpInfo info{.name = "own_roll_rows", .arguments = "input, .shifts"};
+  static Sym like(const Sym& x, const Options&) { return x; }
+  static void kernel(Call& c, const Options& o) {
+    const Tensor x = c[0].contiguous();
+    c.result[0] = empty_like(x);
+    if (x.is_meta() || x.numel() == 0) return;
+    const std::int64_t rows = x.size(0), bytes = x.numel() / rows * size_of(x.dtype());
+    const auto* from = static_cast<const char*>(x.data());
+    auto* to = static_cast<char*>(c.result[0].data());
+    for (std::int64_t k = 0; k < rows; ++k)
+      std::memcpy(to + ((k + o.shifts) % rows + rows) % rows * bytes, from + k * bytes, static_cast<std::size_t>(bytes));
+  }
+  static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<Roll>(s.at, {-o.shifts}, s.gradient[0]); }
 };
-inline Tensor roll_rows(const Tensor& x, int shifts, tt::SourceLine at = tt::here()) { return tt::call_with<Roll>(at, {shifts}, x); }
-void Roll::kernel(tt::Call& c, const Options& o) {
-  const Tensor x = c[0].contiguous();
-  c.result[0] = tt::empty_like(x);
-  if (x.is_meta() || x.numel() == 0) return;
-  const std::int64_t rows = x.size(0), bytes = x.numel() / rows * tt::size_of(x.dtype());
-  const auto* from = static_cast<const char*>(x.data());
-  auto* to = static_cast<char*>(c.result[0].data());
-  for (std::int64_t k = 0; k < rows; ++k)
-    std::memcpy(to + ((k + o.shifts) % rows + rows) % rows * bytes, from + k * bytes, static_cast<std::size_t>(bytes));
-}
-void Roll::derivative(const tt::DerivativeStep& s, const Options& o) { s.out[0] = roll_rows(s.gradient[0], -o.shifts); }
+inline Tensor roll_rows(const Tensor& x, int shifts, SourceLine at = here()) { return call_with<Roll>(at, {shifts}, x); }
+// [/roll_rows]
 
 }  // namespace own
 
@@ -156,9 +159,9 @@ TEST_CASE("an op over graphs has the same bits on Arrays, Tensors, by name and c
   CHECK(std::memcmp(fixed.data(), y.elements<float>().data(), 12 * sizeof(float)) == 0);
   const tt::Array<float, 3, 4> bare = own::rms_norm<own::RmsNorm::Options{4}>(a);
   CHECK(std::memcmp(bare.data(), own::rms_norm(x, {4}).elements<float>().data(), 12 * sizeof(float)) == 0);
-  CHECK(numbers(tt::call("test_rms_norm", {x, tt::IntList{4}, w})) == numbers(y));
-  CHECK(numbers(tt::call("test_rms_norm", {x}, {{"weight", w}, {"normalized_shape", {4}}, {"eps", 1e-6}})) == numbers(y));
-  CHECK(numbers(tt::call("test_rms_norm", {x, 4, tt::none, 1.0})) == numbers(own::rms_norm(x, {4}, {}, 1.0)));
+  CHECK(numbers(tt::call("own_rms_norm", {x, tt::IntList{4}, w})) == numbers(y));
+  CHECK(numbers(tt::call("own_rms_norm", {x}, {{"weight", w}, {"normalized_shape", {4}}, {"eps", 1e-6}})) == numbers(y));
+  CHECK(numbers(tt::call("own_rms_norm", {x, 4, tt::none, 1.0})) == numbers(own::rms_norm(x, {4}, {}, 1.0)));
   const auto f = tt::compile([](const Tensor& t, const Tensor& u) { return own::rms_norm(t, {t.size(1)}, u); });
   CHECK(numbers(f(x, w)) == numbers(y));
   CHECK(numbers(f(tt::cat({x, x}, 1), tt::cat({w, w}))) == numbers(own::rms_norm(tt::cat({x, x}, 1), {8}, tt::cat({w, w}))));
@@ -168,14 +171,14 @@ TEST_CASE("an op over graphs has the same bits on Arrays, Tensors, by name and c
 TEST_CASE("its schema is PyTorch's, and errors name it") {
   const Tensor x = images();
   (void)own::rms_norm(x, {4});
-  CHECK(std::string(tt::Dispatcher::get().find("test_rms_norm").schema) ==
+  CHECK(std::string(tt::Dispatcher::get().find("own_rms_norm").schema) ==
         "Tensor input, int[] normalized_shape, Tensor? weight=None, float eps=1e-06");
-  CHECK(message([&] { own::rms_norm(x, {3}); }) == "tt::test_rms_norm: the last sizes are not those given: (3, 4) and (3,)." + at(__LINE__));
-  CHECK(message([&] { own::rms_norm(x, {}); }).starts_with("tt::test_rms_norm: the last sizes are not those given"));
-  CHECK(message([&] { own::rms_norm(x, {3, 4, 5}); }).starts_with("tt::test_rms_norm: the last sizes are not those given"));
-  CHECK(message([&] { tt::call("test_rms_norm", {x}); }).starts_with("tt::call: test_rms_norm: no value for normalized_shape: takes (Tensor input, "));
-  CHECK(message([&] { tt::call("test_rms_norm", {x, 4, 4}, {{"weight", x}}); }).starts_with("tt::call: test_rms_norm: two values for weight"));
-  CHECK(message([&] { tt::call("test_rms_norm", {x, 4, tt::IntList{4}}); }).starts_with("tt::call: test_rms_norm: a Tensor is expected for weight"));
+  CHECK(message([&] { own::rms_norm(x, {3}); }) == "tt::own_rms_norm: the last sizes are not those given: (3, 4) and (3,)." + at(__LINE__));
+  CHECK(message([&] { own::rms_norm(x, {}); }).starts_with("tt::own_rms_norm: the last sizes are not those given"));
+  CHECK(message([&] { own::rms_norm(x, {3, 4, 5}); }).starts_with("tt::own_rms_norm: the last sizes are not those given"));
+  CHECK(message([&] { tt::call("own_rms_norm", {x}); }).starts_with("tt::call: own_rms_norm: no value for normalized_shape: takes (Tensor input, "));
+  CHECK(message([&] { tt::call("own_rms_norm", {x, 4, 4}, {{"weight", x}}); }).starts_with("tt::call: own_rms_norm: two values for weight"));
+  CHECK(message([&] { tt::call("own_rms_norm", {x, 4, tt::IntList{4}}); }).starts_with("tt::call: own_rms_norm: a Tensor is expected for weight"));
 }
 
 TEST_CASE("it is differentiated from its body, also by a Tensor that may be left out") {
@@ -264,7 +267,7 @@ TEST_CASE("an op with a kernel of its own: eager, by name, on the tape, with Met
   Tensor x = images().requires_grad_();
   const Tensor y = own::roll_rows(x, 1);
   CHECK(numbers(y[1]) == numbers(x[0]));
-  CHECK(numbers(tt::call("test_roll_rows", {x}, {{"shifts", -2}})) == numbers(y));
+  CHECK(numbers(tt::call("own_roll_rows", {x}, {{"shifts", -2}})) == numbers(y));
   (y[0] * 3).sum().backward();
   CHECK(numbers(x.grad()) == Numbers{0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3});
   CHECK(own::roll_rows(tt::empty({3, 4}, {.device = tt::Device{tt::DeviceType::meta, 0}}), 1).shape() == tt::Shape{3, 4});
@@ -273,6 +276,6 @@ TEST_CASE("an op with a kernel of its own: eager, by name, on the tape, with Met
   CHECK(same_bits(own::tally(a, b), (a * b).sum()));
   CHECK(same_bits(own::tally(a, {}, b), a.sum() + b));
   CHECK(same_bits(tt::call("test_tally", {a, tt::none, b}), a.sum() + b));
-  const auto f = tt::compile([](const Tensor& t) { return own::roll_rows(t * 2, 1) + 1; });
+  const auto f = tt::compile([](const Tensor& t) { return own::roll_rows(t * 2, 1) + 1; }, {.fullgraph = true});
   CHECK(numbers(f(images())) == numbers(own::roll_rows(images() * 2, 1) + 1));
 }

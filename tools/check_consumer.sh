@@ -42,6 +42,9 @@ for flags in "-O0 -march=native" "-O0" "-O2"; do
   # shellcheck disable=SC2086
   step "compiling with $flags" "$GXX" -std=c++20 $flags -I include tests/consumer/main.cpp -o "$work/consumer/consumer$(echo "$flags" | tr -c 'A-Za-z0-9\n' _)"
 done
+for program in "$work/consumer"/with_*; do
+  [ -x "$program" ] && step "running $(basename "$program")" "$program"
+done
 ways=0
 for program in "$work/consumer"/consumer*; do
   [ -f "$program" ] && [ -x "$program" ] || continue

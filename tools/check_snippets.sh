@@ -8,7 +8,7 @@ check check_snippets
 
 write=no
 if [ "${1:-}" = --write ]; then write=yes; shift; fi
-[ $# -gt 0 ] || set -- $(grep -lE '^<!-- [^ ]+ \[[a-z0-9_]+\] -->$' docs/*.md)
+[ $# -gt 0 ] || set -- $(grep -lE '^<!-- [^ ]+ \[[a-z0-9_]+\] -->$' docs/*.md include/tt/*/README.md)
 
 for document in "$@"; do
   awk -v document="$document" '
