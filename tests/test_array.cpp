@@ -508,6 +508,14 @@ TEST_CASE("files in other spellings are read") {
   CHECK(loads(npy_file("{'descr':'<f4','fortran_order':False,'shape':(3,)}", 12)));
 }
 
+TEST_CASE("a file in Fortran order is read into an Array in C order") {
+  const TemporaryFile file("fortran");
+  file.write(npy_file("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }", 0) + std::string("\0\3\1\4\2\5", 6));
+  const auto a = tt::load_npy<Array<std::int8_t, 2, 3>>(file.path());
+  for (int k = 0; k < 6; ++k) CHECK(a.data()[k] == k);
+  CHECK(tt::load_npy<Array<std::int8_t, dyn, 3>>(file.path())(1, 0) == 3);
+}
+
 TEST_CASE("a malformed file is refused and the message says why") {
   using A = Array<float, 2, 3>;
   const TemporaryFile file("malformed");
@@ -526,10 +534,11 @@ TEST_CASE("a malformed file is refused and the message says why") {
   std::string version = good;
   version[6] = 9;
   check_refused<A>(file, version, "this version of the .npy format is not known.");
-  check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", 24),
-                   "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
+  check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': 1, 'shape': (2, 3), }", 24), "the header does not say fortran_order.");
+  check_refused<A>(file, npy_file("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }", 24),
+                   "its elements are big-endian. Save a.astype(a.dtype.newbyteorder('<'))?");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'shape': (2, 3), }", 24), "the header does not say fortran_order.");
-  for (const char* descr : {"'>f4'", "'<u4'", "'<c8'", "'<f16'", "'<f41'", "'<f4", "<f4", "'<U4'", "[('a', '<f4')]"})
+  for (const char* descr : {"'<u4'", "'<c8'", "'<f16'", "'<f41'", "'<f4", "<f4", "'<U4'", "[('a', '<f4')]"})
     check_refused<A>(file, npy_file(std::string("{'descr': ") + descr +
                                         ", 'fortran_order': False, 'shape': (2, 3), }", 96),
                      "its dtype is not one of bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, little-endian. Convert it with numpy.astype?");

@@ -1,6 +1,6 @@
-// Reads and writes NumPy's .npy files (format 1.0 and 2.0, little-endian, C order).
+// Reads NumPy's .npy files (format 1.0 and 2.0, little-endian, C or Fortran order) and writes them in C order.
 //   tt::save_npy("w.npy", w);   auto w = tt::load_npy<tt::Array<float, 64, 32>>("w.npy");
-// Format: numpy.org, numpy.lib.format.
+// Tensors of the dtype and shape that a file has: io/numpy.hpp. Format: numpy.org, numpy.lib.format.
 #pragma once
 #include <cstdio>
 #include <cstring>
@@ -33,6 +33,7 @@ struct ArrayHeader {
   DType dtype = DType::f32;
   int rank = 0;
   std::int64_t extent[max_rank] = {};
+  bool fortran_order = false;  ///< in the file the first index is the fastest
 
   Shape shape() const {
     Shape s;
@@ -120,17 +121,16 @@ inline ArrayHeader read_npy_header(const ArraySource& from) {
       h.dtype = static_cast<DType>(d);
       known = true;
     }
+  if (descr && (*descr == '\'' || *descr == '"') && descr[1] == '>')
+    npy_fail(from, "its elements are big-endian. Save a.astype(a.dtype.newbyteorder('<'))?");
   if (!known) npy_fail(from, "its dtype is not one of bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, little-endian. Convert it with numpy.astype?");
   const char* order = dict.value("fortran_order");
-  if (!order) npy_fail(from, "the header does not say fortran_order.");
-  if (std::strncmp(order, "False", 5) != 0)
-    npy_fail(from, "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
+  h.fortran_order = order && std::strncmp(order, "True", 4) == 0;
+  if (!h.fortran_order && (!order || std::strncmp(order, "False", 5) != 0))
+    npy_fail(from, "the header does not say fortran_order.");
   const char* p = dict.value("shape");
   if (!p || *p != '(') npy_fail(from, "the header gives no shape.");
-  const auto skip_spaces = [&p] {
-    while (*p == ' ') ++p;
-  };
-  for (++p, skip_spaces(); *p != ')';) {  // (), (2,) or (2, 3)
+  for (p = NpyDict::skip_spaces(p + 1); *p != ')';) {  // (), (2,) or (2, 3)
     if (*p < '0' || *p > '9') npy_fail(from, "the shape in its header is no list of sizes.");
     if (h.rank == max_rank) npy_fail(from, "it has too many axes.");
     std::int64_t n = 0;
@@ -139,8 +139,8 @@ inline ArrayHeader read_npy_header(const ArraySource& from) {
       n = n * 10 + (*p - '0');
     }
     h.extent[h.rank++] = n;
-    skip_spaces();
-    if (*p == ',') ++p, skip_spaces();
+    p = NpyDict::skip_spaces(p);
+    if (*p == ',') p = NpyDict::skip_spaces(p + 1);
     else if (*p != ')') npy_fail(from, "the shape in its header is no list of sizes.");
   }
   return h;
@@ -165,9 +165,7 @@ inline Text npy_start(DType dtype, const Shape& shape) {
         << static_cast<char>(header.size() / 256) << header;
   return start;
 }
-inline bool write_bytes(std::FILE* f, const void* data, std::size_t n) {
-  return std::fwrite(data, 1, n, f) == n;
-}
+inline bool write_bytes(std::FILE* f, const void* data, std::size_t n) { return std::fwrite(data, 1, n, f) == n; }
 template <class A>
 std::size_t bytes_of(const A& a) {
   return static_cast<std::size_t>(a.size()) * sizeof(typename A::value_type);
@@ -191,24 +189,63 @@ inline void check_size(const ArraySource& from, const ArrayHeader& h, std::int64
     npy_fail(from, Text("the file ends before its last element: ") << name(h.dtype) << ' ' << found << " takes " << bytes
                                                                   << " bytes, the file holds " << rest << '.');
 }
-inline void read_elements(const ArraySource& from, DType dtype, void* to, std::size_t bytes) {
-  if (std::fread(to, 1, bytes, from.f) != bytes) npy_fail(from, "the file cannot be read to its last element.");
-  if (dtype != DType::boolean) return;
+inline void read_bytes(const ArraySource& from, void* to, std::size_t n) {
+  if (std::fread(to, 1, n, from.f) != n) npy_fail(from, "the file cannot be read to its last element.");
+}
+/// Elements in Fortran order, one after another to its place in C order.
+inline void read_fortran_order(const ArraySource& from, const ArrayHeader& h, char* to, std::size_t bytes) {
+  const auto size = static_cast<std::size_t>(size_of(h.dtype));
+  std::int64_t stride[max_rank], index[max_rank] = {}, place = 0;
+  for (std::int64_t k = h.rank, n = size_of(h.dtype); k-- > 0; n *= h.extent[k]) stride[k] = n;
+  for (char some[8192]; bytes > 0;) {
+    const std::size_t n = bytes < sizeof some ? bytes : sizeof some;
+    read_bytes(from, some, n);
+    for (const char* p = some; p < some + n; p += size) {
+      std::memcpy(to + place, p, size);
+      for (int k = 0; k < h.rank; ++k) {
+        place += stride[k];
+        if (++index[k] < h.extent[k]) break;
+        place -= stride[k] * index[k];
+        index[k] = 0;
+      }
+    }
+    bytes -= n;
+  }
+}
+/// The elements, which follow, in C order.
+inline void read_elements(const ArraySource& from, const ArrayHeader& h, void* to, std::size_t bytes) {
+  if (h.fortran_order) read_fortran_order(from, h, static_cast<char*>(to), bytes);
+  else read_bytes(from, to, bytes);
+  if (h.dtype != DType::boolean) return;
   const auto* byte = static_cast<const unsigned char*>(to);
   for (std::size_t k = 0; k < bytes; ++k)
     if (byte[k] > 1) npy_fail(from, Text("element ") << static_cast<std::int64_t>(k) << " is no bool: " << static_cast<int>(byte[k]) << '.');
 }
 template <class A>
-A read_npy(const ArraySource& from, std::int64_t end) {
-  const ArrayHeader h = read_npy_header(from);
+A read_npy(const StoredArray& stored) {
+  const auto& [from, h, end] = stored;
   check_wanted(from, h, A::dtype, A::Extents::value, A::rank);
   check_size(from, h, end);
   A a = [&] {
     if constexpr (A::is_static) return A();
     else return A(Uninitialized{}, h.extent);
   }();
-  read_elements(from, A::dtype, a.data(), bytes_of(a));
+  read_elements(from, h, a.data(), bytes_of(a));
   return a;
+}
+inline StoredArray stored_npy(const File& file, const char* path) {
+  const ArraySource from{file.f, Text("tt::load_npy: ") << path << ": "};
+  if (!file.f) npy_fail(from, "cannot be opened.");
+  std::fseek(file.f, 0, SEEK_END);
+  const std::int64_t end = std::ftell(file.f);
+  std::rewind(file.f);
+  return {from, read_npy_header(from), end};
+}
+inline void write_npy(const char* path, const Text& start, const void* data, std::size_t bytes) {
+  const File file(std::fopen(path, "wb"));
+  const bool written = file.f && write_bytes(file.f, start.begin(), static_cast<std::size_t>(start.size())) &&
+                       write_bytes(file.f, data, bytes) && std::fflush(file.f) == 0;
+  if (!written) TT_THROW(Error(Text("tt::save_npy: ") << path << ": cannot be written."));
 }
 
 }  // namespace detail
@@ -216,26 +253,14 @@ A read_npy(const ArraySource& from, std::int64_t end) {
 /// Writes an Array; throws tt::Error naming the path when that fails.
 template <class T, std::int64_t... E>
 void save_npy(FilePath path, const Array<T, E...>& a) {
-  const detail::File file(std::fopen(path, "wb"));
-  const Text start = detail::npy_start(dtype_of<T>, a.shape());
-  const bool written =
-      file.f &&
-      detail::write_bytes(file.f, start.begin(), static_cast<std::size_t>(start.size())) &&
-      detail::write_bytes(file.f, a.data(), detail::bytes_of(a)) &&
-      std::fflush(file.f) == 0;
-  if (!written) TT_THROW(Error(Text("tt::save_npy: ") << path << ": cannot be written."));
+  detail::write_npy(path, detail::npy_start(dtype_of<T>, a.shape()), a.data(), detail::bytes_of(a));
 }
 
 /// Reads a file into an Array type A, whose dtype and static extents the file must have.
 template <class A>
 A load_npy(FilePath path) {
   const detail::File file(std::fopen(path, "rb"));
-  const detail::ArraySource from{file.f, Text("tt::load_npy: ") << path << ": "};
-  if (!file.f) detail::npy_fail(from, "cannot be opened.");
-  std::fseek(file.f, 0, SEEK_END);
-  const std::int64_t end = std::ftell(file.f);
-  std::rewind(file.f);
-  return detail::read_npy<A>(from, end);
+  return detail::read_npy<A>(detail::stored_npy(file, path));
 }
 
 }  // namespace tt

@@ -70,7 +70,8 @@ inline void put_common(Text& t, const NpzEntry& e) {
 
 class NpzWriter {
  public:
-  explicit NpzWriter(const char* path) : path_(path), file_(std::fopen(path, "wb")) {
+  /// `op`: in messages.
+  explicit NpzWriter(const char* path, const char* op = "tt::save") : op_(op), path_(path), file_(std::fopen(path, "wb")) {
     if (!file_.f) fail("cannot be written.");
   }
   template <class A>
@@ -119,7 +120,7 @@ class NpzWriter {
 
  private:
   [[noreturn]] TT_NOINLINE void fail(const char* what) const {
-    TT_THROW(Error(Text("tt::save: ") << path_ << ": " << what));
+    TT_THROW(Error(Text(op_) << ": " << path_ << ": " << what));
   }
   void write(const Text& t) { write_elements(t.begin(), static_cast<std::size_t>(t.size())); }
   void write_elements(const char* data, std::size_t n) {
@@ -127,6 +128,7 @@ class NpzWriter {
     position_ += static_cast<std::int64_t>(n);
   }
 
+  const char* op_;
   Text path_;
   File file_;
   std::int64_t position_ = 0;
@@ -135,7 +137,8 @@ class NpzWriter {
 
 class NpzReader {
  public:
-  explicit NpzReader(const char* path) : path_(path), file_(std::fopen(path, "rb")) {
+  /// `op`: in messages.
+  explicit NpzReader(const char* path, const char* op = "tt::load") : op_(op), path_(path), file_(std::fopen(path, "rb")) {
     if (!file_.f) fail("cannot be opened.");
     if (std::fseek(file_.f, 0, SEEK_END) != 0 || (size_ = std::ftell(file_.f)) < 0)
       fail("cannot be read.");
@@ -144,26 +147,22 @@ class NpzReader {
   const Vec<NpzEntry>& entries() const { return entries_; }
   /// The number of an entry, or -1.
   int find(const Text& name) const { return slots_.empty() ? -1 : slots_[slot_of(name)]; }
-  /// Checks the checksum of entry k and moves to its begin; the entry ends before end_of(k).
-  ArraySource open(int k) const {
+  /// Checks the checksum of entry k and gives its array.
+  StoredArray stored(int k) const {
     const NpzEntry& e = entries_[k];
     check_sum(e);
     seek(e.offset);
-    return {file_.f, place() << e.name << ": "};
-  }
-  std::int64_t end_of(int k) const { return entries_[k].offset + entries_[k].size; }
-  StoredArray stored(int k) const {
-    const ArraySource from = open(k);
-    return {from, read_npy_header(from), end_of(k)};
+    const ArraySource from{file_.f, place() << e.name << ": "};
+    return {from, read_npy_header(from), e.offset + e.size};
   }
   template <class A>
   A read(int k) const {
-    return read_npy<A>(open(k), end_of(k));
+    return read_npy<A>(stored(k));
   }
   [[noreturn]] TT_NOINLINE void fail(const Text& what) const { TT_THROW(Error(place() << what)); }
 
  private:
-  TT_NOINLINE Text place() const { return Text("tt::load: ") << path_ << ": "; }
+  TT_NOINLINE Text place() const { return Text(op_) << ": " << path_ << ": "; }
   void seek(std::int64_t offset) const {
     if (std::fseek(file_.f, static_cast<long>(offset), SEEK_SET) != 0) fail("cannot be read.");
   }
@@ -230,6 +229,8 @@ class NpzReader {
     const Vec<char> header = bytes_at(local, zip_local_size);
     e.offset = local + zip_local_size + number_at(header.begin() + 26, 2) + number_at(header.begin() + 28, 2);
     if (number_at(header.begin(), 4) != zip_local || e.offset + e.size > limit) fail(damaged);
+    total_ += e.size;
+    if (total_ > limit) fail("is damaged (its arrays share bytes).");  // else a small file could fill all memory
     entries_.push_back(static_cast<NpzEntry&&>(e));
   }
   /// The index of a name in the table of names, or of its free slot: a hash (FNV-1a) with linear probing.
@@ -262,9 +263,10 @@ class NpzReader {
   }
 
   static constexpr const char* damaged = "is damaged (its zip directory points outside of it).";
+  const char* op_;
   Text path_;
   File file_;
-  std::int64_t size_ = 0;
+  std::int64_t size_ = 0, total_ = 0;  ///< bytes of the file, and of its arrays
   Vec<NpzEntry> entries_;
   Vec<int> slots_;  ///< hash table of the names: numbers of entries, at most half full; -1: none
 };

@@ -177,7 +177,7 @@ inline void save_file(const std::map<std::string, Tensor>& tensors, FilePath pat
   const auto fail = [&](const Text& what) { TT_THROW(Error(Text("tt::safetensors: ") << path << ": " << what << at)); };
   std::vector<const std::pair<const std::string, Tensor>*> order;  // widest elements first, so that each Tensor is at a multiple of its element's size
   for (const auto& named : tensors) {
-    if (!named.second.defined()) fail(Text(named.first.c_str()) << ": the Tensor is undefined, and has no place in a file. Use tt::empty({0})?");
+    tt::detail::check_defined("tt::safetensors", path, Text(named.first.c_str()), named.second, at);
     try {
       (void)nlohmann::json(named.first).dump();
     } catch (const nlohmann::json::exception&) {

@@ -1,5 +1,5 @@
-// Saves and loads Tensors in one file of NumPy's .npz format: one Tensor, a struct of Tensors and scalars, or vectors, arrays, pairs and
-// tuples of these, of any depth.
+// Saves and loads Tensors in one file of NumPy's .npz format: one Tensor, a struct of Tensors and numbers, vectors, arrays, pairs and tuples of
+// these, of any depth. Tensors by the names that a file has, and .npy files: io/numpy.hpp.
 //   struct Net { tt::Tensor w; std::vector<Layer> layers; };
 //   tt::save("net.npz", net);   tt::load("net.npz", net);     // "w", "layers.0.bias": the names of the members
 // In Python: numpy.load("net.npz")["layers.0.bias"]; tt::load reads files of numpy.savez("net.npz", **arrays). For structs of Arrays:
@@ -52,11 +52,25 @@ inline Text leaf_name(const Text& name) { return name.size() > 0 ? name : Text("
 inline Tensor read_tensor(const StoredArray& a) {
   check_size(a.from, a.header, a.end);
   Tensor value(a.header.dtype, a.header.shape());
-  read_elements(a.from, a.header.dtype, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(a.header.dtype)));
+  read_elements(a.from, a.header, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(a.header.dtype)));
   return value;
 }
 /// A Tensor in the form in which it is written: contiguous, on the CPU, without history.
 inline Tensor stored_form(const Tensor& t) { return t.detach().cpu().contiguous(); }
+/// The bytes of a stored form's elements.
+inline std::span<const char> bytes_of_elements(const Tensor& dense, SourceLine at) {
+  std::span<const char> bytes;
+  with_dtype(dense.dtype(), [&]<class E>(E) {
+    const std::span<const E> all = dense.template elements<E>(at);
+    bytes = {reinterpret_cast<const char*>(all.data()), all.size_bytes()};
+  });
+  return bytes;
+}
+inline void add_tensor(NpzWriter& out, const char* name, const Tensor& t, SourceLine at) {
+  const Tensor dense = stored_form(t);
+  const std::span<const char> bytes = bytes_of_elements(dense, at);
+  out.add(name, npy_start(dense.dtype(), dense.impl().shape), bytes.data(), bytes.size());
+}
 
 /// Reads the leaves that it visits from a file; Tensors are kept aside, and written only when all have been read.
 template <class Reader>
@@ -77,7 +91,7 @@ class TensorLoader {
     const auto [from, h, end] = in_.stored(find(leaf));
     check_wanted(from, h, dtype_of<T>, h.extent, 0);
     check_size(from, h, end);
-    read_elements(from, h.dtype, &number, sizeof number);
+    read_elements(from, h, &number, sizeof number);
   }
   /// The length of a list, from the numbers that follow its name in the file's names.
   std::int64_t length(const Text& list) const {
@@ -126,12 +140,15 @@ class TensorLoader {
   }
 };
 
-/// Throws Error when a Tensor is undefined.
+/// Throws Error when a Tensor is undefined; `leaf` may be empty.
+inline void check_defined(const char* op, const char* path, const Text& leaf, const Tensor& t, SourceLine at) {
+  if (t.defined()) return;
+  TT_THROW(Error(Text(op) << ": " << path << ": " << leaf << (leaf.empty() ? "" : ": ") << "the Tensor is undefined, and has no place in a file. Use tt::empty({0})?" << at));
+}
 template <class S>
 void check_defined(const char* op, const char* path, const S& tensors, SourceLine at) {
   each_named(Text(), tensors, [&](const Text& leaf, const auto& x) {
-    if constexpr (requires { x.defined(); })
-      if (!x.defined()) TT_THROW(Error(Text(op) << ": " << path << ": " << leaf_name(leaf) << ": the Tensor is undefined, and has no place in a file. Use tt::empty({0})?" << at));
+    if constexpr (requires { x.defined(); }) check_defined(op, path, leaf_name(leaf), x, at);
   });
 }
 template <class Reader, class S>
@@ -155,11 +172,7 @@ void save(FilePath path, const S& tensors, SourceLine at = here()) {
   detail::each_named(Text(), tensors, [&]<class T>(const Text& leaf, const T& x) {
     Text name = detail::leaf_name(leaf);
     if constexpr (std::is_same_v<T, Tensor>) {
-      const Tensor dense = detail::stored_form(x);
-      with_dtype(dense.dtype(), [&]<class E>(E) {
-        const std::span<const E> all = std::as_const(dense).template elements<E>(at);
-        out.add(name.c_str(), detail::npy_start(dense.dtype(), dense.impl().shape), reinterpret_cast<const char*>(all.data()), all.size_bytes());
-      });
+      detail::add_tensor(out, name.c_str(), x, at);
     } else {
       out.add(name.c_str(), detail::npy_start(dtype_of<T>, Shape{}), reinterpret_cast<const char*>(&x), sizeof x);
     }
