@@ -82,7 +82,9 @@ TEST_CASE("shapes") {
   check("permute", {IntList{2, 0, 1}}, [](const auto& x) { return tt::permute<2, 0, 1>(x); }, a);
   check("reshape", {IntList{4, -1}}, [](const auto& x) { return tt::reshape<4, -1>(x); }, a);
   check("broadcast_to", {IntList{2, 3, 4}}, [](const auto& x) { return tt::broadcast_to<2, 3, 4>(x); }, made<3, 1>(0));
-  check("slice", {2, 1, 4, 2}, [](const auto& x) { return tt::slice<2, 1, 2, 2>(x); }, a);
+  check("slice", {2, 1, 4, 2}, [](const auto& x) { return tt::slice<2, 1, 4, 2>(x); }, a);
+  check("slice", {2, -3, -1}, [](const auto& x) { return tt::slice<2, -3, -1>(x); }, a);
+  check("slice", {2, 1, 100, 2}, [](const auto& x) { return tt::slice<2, 1, 100, 2>(x); }, a);
   check("gt", {}, [](const auto& x, const auto& y) { return x > y; }, a, made<2, 3, 4>(3));
   check("ge", {}, [](const auto& x, const auto& y) { return x >= y; }, a, made<2, 3, 4>(3));
   check("double", {}, [](const auto& x) { return tt::cast<double>(x); }, a);

@@ -91,7 +91,7 @@ TEST_CASE("check infers the shape and dtype of every kind of node anew") {
   tt::Graph g;
   const tt::Sym x{&g, g.input(tt::DType::f32, {4, 8})};
   g.output(tt::sum<1>(tt::matmul(x, tt::transpose(x))).id);
-  g.output(tt::amax<0>(tt::slice<1, 2, 3>(x)).id);
+  g.output(tt::amax<0>(tt::slice<1, 2, 5>(x)).id);
   g.output(tt::reshape<2, 16>(x).id);
   g.output(tt::broadcast_to<3, 4, 8>(x).id);
   g.output((tt::where(x > 0, x, -x) + tt::cast<float>(tt::cast<std::int32_t>(x))).id);

@@ -281,9 +281,9 @@ TEST_CASE("an operand that is the destination is read before it is written") {
   CHECK(equal(a, Array<float, 3, 3>{{0, 0.5f, 1}, {0, 0.5f, 1}, {0, 0.5f, 1}}));
   Array<float, 500> v = filled<Array<float, 500>>(1, wide_range);
   const Array<float, 500> was = v;
-  v = tt::slice<0, 499, 500, -1>(v);
+  v = tt::slice<0, 499, INT64_MIN, -1>(v);
   CHECK(each_is(v, [&](auto i) { return was.data()[499 - i]; }));
-  v = v * 0.5 + tt::slice<0, 499, 500, -1>(v);
+  v = v * 0.5 + tt::slice<0, 499, INT64_MIN, -1>(v);
   CHECK(each_is(v, [&](auto i) { return was.data()[499 - i] * 0.5f + was.data()[i]; }));
 }
 
@@ -334,19 +334,19 @@ TEST_CASE("operators have names") {
 
 TEST_CASE("slices of run-time extents are checked at the call") {
   const Array<float, dyn, 3> a{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
-  const Array<float, 2, 3> middle = tt::slice<0, 1, 2>(a);
+  const Array<float, 2, 3> middle = tt::slice<0, 1, 3>(a);
   CHECK(equal(middle, Array<float, 2, 3>{{4, 5, 6}, {7, 8, 9}}));
-  CHECK(equal(tt::eval(tt::slice<0, 3, 2, -2>(a) + 1), Array<float, 2, 3>{{11, 12, 13}, {5, 6, 7}}));
+  CHECK(equal(tt::eval(tt::slice<0, 3, INT64_MIN, -2>(a) + 1), Array<float, 2, 3>{{11, 12, 13}, {5, 6, 7}}));
   const Array<float, dyn, dyn> b{{1, 2, 3}, {4, 5, 6}};
-  CHECK(equal(tt::eval(tt::slice<1, 2, 1>(b) * tt::slice<0, 1, 1>(b)),
+  CHECK(equal(tt::eval(tt::slice<1, 2, 3>(b) * tt::slice<0, 1, 2>(b)),
               Array<float, dyn, dyn>{{12, 15, 18}, {24, 30, 36}}));
-  CHECK(equal(tt::eval(tt::slice<0, 1, 1>(tt::slice<1, 1, 2>(b))), Array<float, 1, 2>{{5, 6}}));
-  CHECK_THROWS_WITH_AS(tt::eval(tt::slice<0, 1, 4>(a)),
+  CHECK(equal(tt::eval(tt::slice<0, 1, 2>(tt::slice<1, 1, 3>(b))), Array<float, 1, 2>{{5, 6}}));
+  CHECK_THROWS_WITH_AS(tt::eval(tt::slice<0, 1, 5>(a)),
                        "tt::slice: slice is out of range: 4 in shape (4, 3).",
                        tt::Error);
   CHECK_THROWS_AS(tt::eval(tt::slice<0, 4, 2, -1>(a)), tt::Error);
-  CHECK_THROWS_AS(tt::eval(tt::slice<1, 0, 3>(a) + tt::slice<0, 4, 1>(a)), tt::Error);
-  CHECK(tt::eval(tt::slice<0, 9, 0>(a)).size() == 0);
+  CHECK_THROWS_AS(tt::eval(tt::slice<1, 0, 3>(a) + tt::slice<0, 4, 5>(a)), tt::Error);
+  CHECK(tt::eval(tt::slice<0, 9, 9>(a)).size() == 0);
 }
 
 namespace {
@@ -376,7 +376,7 @@ TEST_CASE("a dynamic destination takes the shape of the expression") {
   const Array<float, 3, 2> b{{1, 2}, {3, 4}, {5, 6}};
   a = b + 1;
   CHECK(a.extent(0) == 3);
-  a = tt::slice<0, 1, 2>(b) * 1;
+  a = tt::slice<0, 1, 3>(b) * 1;
   CHECK(equal(a, Array<float, dyn, 2>{{3, 4}, {5, 6}}));
   Array<float, dyn, dyn> c;
   c = tt::transpose(a);
@@ -398,10 +398,10 @@ TEST_CASE("a dynamic destination takes the shape of the expression") {
 
 TEST_CASE("views of views are index maps") {
   const auto a = filled<Array<float, 6, 8>>(1, wide_range);
-  const Array<float, 3, 4> odd = tt::slice<0, 1, 3, 2>(tt::slice<1, 0, 4, 2>(a));
+  const Array<float, 3, 4> odd = tt::slice<0, 1, 6, 2>(tt::slice<1, 0, 7, 2>(a));
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j) CHECK(odd(i, j) == a(1 + 2 * i, 2 * j));
-  const Array<float, 8, 6> back = tt::transpose(tt::slice<0, 5, 6, -1>(a));
+  const Array<float, 8, 6> back = tt::transpose(tt::slice<0, 5, INT64_MIN, -1>(a));
   for (int i = 0; i < 8; ++i)
     for (int j = 0; j < 6; ++j) CHECK(back(i, j) == a(5 - j, i));
   const Array<float, 4, 2, 6> p = tt::permute<1, 2, 0>(tt::reshape<6, 4, 2>(a));
@@ -410,12 +410,12 @@ TEST_CASE("views of views are index maps") {
       for (int k = 0; k < 6; ++k) CHECK(p(i, j, k) == a(k, 2 * i + j));
   const Array<float, 48> flat = tt::reshape<48>(tt::transpose(a));
   for (int i = 0; i < 48; ++i) CHECK(flat(i) == a(i % 6, i / 6));
-  const Array<float, 2, 8> sums = tt::slice<0, 0, 2>(a) + tt::slice<0, 4, 2>(a) * tt::slice<0, 2, 2>(a);
+  const Array<float, 2, 8> sums = tt::slice<0, 0, 2>(a) + tt::slice<0, 4, 6>(a) * tt::slice<0, 2, 4>(a);
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 8; ++j) CHECK(sums(i, j) == times_plus(a(4 + i, j), a(2 + i, j), a(i, j)));
   const Array<float, 6, 8> twice = tt::transpose(tt::transpose(a));
   CHECK(equal(twice, a));
-  CHECK(tt::eval(tt::slice<0, 2, 0>(a)).size() == 0);
+  CHECK(tt::eval(tt::slice<0, 2, 2>(a)).size() == 0);
 }
 
 // ---- reductions and products
@@ -544,8 +544,8 @@ TEST_CASE_TEMPLATE("matrix products", T, TT_TESTED_NUMBERS) {
   };
   const Array<T, 3, 4> c = tt::matmul(a, b);
   const Array<T, 4, 3> d = tt::matmul(tt::transpose(b), tt::transpose(a));
-  const Array<T, 5> row = tt::reshape<5>(tt::slice<0, 1, 1>(a));
-  const Array<T, 5> column = tt::reshape<5>(tt::slice<1, 2, 1>(b));
+  const Array<T, 5> row = tt::reshape<5>(tt::slice<0, 1, 2>(a));
+  const Array<T, 5> column = tt::reshape<5>(tt::slice<1, 2, 3>(b));
   const Array<T, 4> vm = tt::matmul(row, b);
   const Array<T, 3> mv = tt::matmul(a, column);
   const Array<T> vv = tt::matmul(row, column);

@@ -94,7 +94,7 @@ TEST_CASE("ops with options, called on Arrays") {
   CHECK(same_bits(tt::eval(tt::flip<1>(a)), tt::eval(tt::fliplr(a))));
   CHECK(same_bits(tt::eval(tt::nansum<0>(a)), tt::eval(tt::sum<0>(a))));
   CHECK(tt::eval(tt::kl_div(a, b)).item() == -2);
-  CHECK(same_bits(tt::eval(tt::glu<{.dim = 0}>(a)), tt::eval(tt::slice<0, 0, 1>(a) * tt::sigmoid(tt::slice<0, -1, 1>(a)))));
+  CHECK(same_bits(tt::eval(tt::glu<{.dim = 0}>(a)), tt::eval(tt::slice<0, 0, 1>(a) * tt::sigmoid(tt::slice<0, -1, INT64_MAX>(a)))));
   const auto fused = [](const auto& f, const auto& own, const auto&... x) { CHECK(same_bits(tt::fuse(f)(x...), tt::eval(own))); };
   fused([](auto x) { return tt::glu(x, -1); }, tt::glu(a), a);
   fused([](auto x, auto y) { return tt::binary_cross_entropy(x, y); }, tt::binary_cross_entropy(p, b), p, b);
@@ -221,7 +221,7 @@ TEST_CASE("a graph can be had and read") {
 }
 
 TEST_CASE("a slice of a run-time extent is checked in a fused function, and has a gradient") {
-  const auto f = [](auto x) { return tt::sum(tt::slice<0, 1, 2>(x) * tt::slice<0, 0, 2>(x)); };
+  const auto f = [](auto x) { return tt::sum(tt::slice<0, 1, 3>(x) * tt::slice<0, 0, 2>(x)); };
   const Array<double, dyn> x{1, 2, 3, 4};
   CHECK(tt::fuse(f)(x).item() == 8);
   const Array<double, dyn> d = tt::grad(f)(x);

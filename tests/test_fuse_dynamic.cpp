@@ -57,7 +57,7 @@ TEST_CASE("extents that do not fit are told in the words of compile time: the op
   CHECK(evaluated([&] { return tt::matmul(batch, other); }) == "tt::matmul: batch extents differ: (4, 2, 3) and (5, 3, 2).");
   CHECK(evaluated([&] { return tt::cat<0>(tt::slice<0, 0, 1>(p), tt::slice<0, 0, 1>(wide)); }) ==
         "tt::cat: extents beside the axis differ: (1, 3) and (1, 5), along axis 0.");
-  CHECK(evaluated([&] { return tt::slice<1, 1, 4>(p); }) == "tt::slice: slice is out of range: 4 in shape (2, 3).");
+  CHECK(evaluated([&] { return tt::slice<1, 1, 5>(p); }) == "tt::slice: slice is out of range: 4 in shape (2, 3).");
   // of several, the first that the function meets
   const auto two = tt::fuse([](auto x, auto y, auto z) { return tt::sum(tt::relu(x + y) * z); });
   CHECK(message([&] { two(p, q, wide); }).starts_with("tt::add: shapes do not broadcast: (2, 3) and (4, 5). "));

@@ -28,7 +28,7 @@ TEST_CASE("gradients agree with central differences") {
     return tt::sum(tt::logsumexp(a * b, 1)) + tt::mean(tt::var(c, 0)) * tt::amax(a);
   });
   check([](auto a, auto b, auto c) {
-    return tt::sum(tt::where(a > b, a * a, b / (a * a + 1))) + tt::sum(tt::slice<0, 3, 2, -2>(c) * 3);
+    return tt::sum(tt::where(a > b, a * a, b / (a * a + 1))) + tt::sum(tt::slice<0, 3, INT64_MIN, -2>(c) * 3);
   });
   check([](auto a, auto b, auto c) {
     return tt::mse_loss(tt::transpose(a), tt::reshape<4, 1>(b)) + tt::sum(tt::permute<1, 0>(c) * b);

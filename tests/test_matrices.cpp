@@ -99,7 +99,7 @@ struct FewRows {
     output(tt::amax(labels, 1) - tt::sum(labels, 1));
     output(tt::amax(a, 1) + tt::mean(tt::cast<double>(a), 1));
     output(tt::cast<double>(a) / tt::sqrt(tt::cast<double>(row)));
-    output(tt::slice<1, 0, 2>(a) - tt::slice<1, N - 2, 2>(a));
+    output(tt::slice<1, 0, 2>(a) - tt::slice<1, N - 2, N>(a));
     output(tt::sum(a, 0) * 3);
     return g;
   }

@@ -2,4 +2,4 @@
 // expect: tt::detail::shape<8, 3>, tt::detail::number<8>
 #include <tt/tt.hpp>
 
-auto f(const tt::Array<float, 8, 3>& a) { return tt::eval(tt::slice<0, 4, 5>(a)); }
+auto f(const tt::Array<float, 8, 3>& a) { return tt::eval(tt::narrow<0, 4, 5>(a)); }

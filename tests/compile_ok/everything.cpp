@@ -51,7 +51,7 @@ float expressions() {
   const tt::Array<float, 4, 3> t = tt::transpose(a);
   const tt::Array<float, 3, 3> product = tt::matmul(a, tt::transpose(a)) / 4;
   const tt::Array<float, 12> flat = tt::reshape<12>(a);
-  const tt::Array<float, 2, 4> rows = tt::slice<0, 1, 2>(a);
+  const tt::Array<float, 2, 4> rows = tt::slice<0, 1, 3>(a);
   const tt::Array<float, 3, 4> p = tt::softmax<1>(a);
   const tt::Array<float> mean = tt::mean(a);
   const auto variance = tt::eval(tt::var<0>(a));

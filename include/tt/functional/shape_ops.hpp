@@ -53,17 +53,28 @@ struct BroadcastFn {
     return {a.graph, a.graph->broadcast_to(a.id, Shape{E...})};
   }
 };
-template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step>
+/// Python's x[start:end:step] of an axis of n elements: which element is the first, and how many there are.
+struct SlicedPart {
+  std::int64_t first = 0, length = 0;
+};
+constexpr SlicedPart sliced_part(std::int64_t n, std::int64_t start, std::int64_t end, std::int64_t step) {
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+  const auto within = [&](std::int64_t k) { return k < 0 ? (k + n > low ? k + n : low) : k < high ? k : high; };
+  const std::int64_t first = within(start), distance = step > 0 ? within(end) - first : first - within(end), by = step > 0 ? step : -step;
+  return distance > 0 ? SlicedPart{first, (distance + by - 1) / by} : SlicedPart{};
+}
+static_assert(sliced_part(5, 1, 4, 2).length == 2 && sliced_part(5, -2, INT64_MAX, 1).first == 3 && sliced_part(5, 4, INT64_MIN, -2).length == 3);
+static_assert(sliced_part(5, 7, 9, 1).length == 0 && sliced_part(5, 0, -1, 1).length == 4 && sliced_part(0, 0, 3, 1).length == 0);
+template <int Axis, std::int64_t Start, std::int64_t End, std::int64_t Step>
 struct SliceFn {
   static constexpr Sym record(const Sym& a) {
     const int axis = normalize_axis(Axis, a.shape().rank);
-    Extent first = Start;
-    if (Start < 0 && axis >= 0) {
-      const Extent n = a.shape()[axis];
-      if (!n.is_constant()) return {a.graph, a.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "slice", .a = a.shape(), .number = axis}, a.id)};
-      first = n.code + Start;
-    }
-    return {a.graph, a.graph->slice(a.id, Axis, first, Length, Step)};
+    const Extent n = axis < 0 ? Extent(0) : a.shape()[axis];
+    constexpr bool counts_from_begin = Start >= 0 && Start != INT64_MAX && (End >= 0 || (Step < 0 && End == INT64_MIN)) && End != INT64_MAX;
+    if (!n.is_constant() && !counts_from_begin)
+      return {a.graph, a.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "slice", .a = a.shape(), .number = axis}, a.id)};
+    const SlicedPart part = sliced_part(n.is_constant() ? n.code : INT64_MAX, Start, End, Step);
+    return {a.graph, a.graph->slice(a.id, Axis, part.first, part.length, Step)};
   }
 };
 struct DetachFn {
@@ -94,11 +105,13 @@ template <std::int64_t... E, Value A>
 constexpr auto broadcast_to(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::BroadcastFn<E...>>(at, static_cast<A&&>(a));
 }
-/// `Length` elements of one axis from `Start` on, `Step` apart; a negative start counts from the end, if the extent is
-/// known. If the extent is known at run time only, the call throws Error when it is too small.
-template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step = 1, Value A>
+/// x[..., Start:End:Step, ...]: elements of one axis from `Start` to before `End`, `Step` apart, as Tensor::slice has them: numbers below 0 count from the end, and
+/// both are held within the axis (INT64_MAX: to its end). A step below 0 goes backwards, as NumPy's (End = INT64_MIN: to the first element). Where the extent is known at
+/// run time only, numbers count from the begin, and the call throws Error when it is too small.
+template <int Axis, std::int64_t Start, std::int64_t End, std::int64_t Step = 1, Value A>
 constexpr auto slice(A&& a, CallLine at = here()) {
-  return std::remove_cvref_t<A>::tt_front::template function<detail::SliceFn<Axis, Start, Length, Step>>(at, static_cast<A&&>(a));
+  static_assert(Step != 0, "tt: slice: a step of 0");
+  return std::remove_cvref_t<A>::tt_front::template function<detail::SliceFn<Axis, Start, End, Step>>(at, static_cast<A&&>(a));
 }
 /// The value without its derivative.
 template <Value A>
