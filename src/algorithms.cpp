@@ -4,7 +4,7 @@
 
 #if __has_include(<thrust/version.h>)
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
-#include "tt/backends/cuda/algorithms.hpp"
+#include "tt/backends/thrust_algorithms.hpp"
 #endif
 
 namespace tt::backend {

@@ -1,5 +1,5 @@
 // The optional compiled build: sort, scan and runs on CUDA devices.
-#include "tt/backends/cuda/algorithms.hpp"
+#include "tt/backends/thrust_algorithms.hpp"
 
 namespace tt::backend {
 

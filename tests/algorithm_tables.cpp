@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tt/backends/cuda/algorithms.hpp"
+#include "tt/backends/thrust_algorithms.hpp"
 #if defined(_OPENMP)
 #include <omp.h>
 #endif

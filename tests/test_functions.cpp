@@ -309,6 +309,12 @@ TEST_CASE("calls in place and with out write where they are told, and make no te
   CHECK(x.version() == 2);
 }
 
+TEST_CASE("devices are written as PyTorch writes them") {
+  std::ostringstream text;
+  text << tt::Device{} << ' ' << tt::Device{tt::DeviceType::meta, 0} << ' ' << tt::Device{tt::DeviceType::cuda, 1};
+  CHECK(text.str() == "cpu meta cuda:1");
+}
+
 TEST_CASE("methods in place that are one elementwise op write where the Tensor lies") {
   constexpr int n = 512;
   using Change = void (*)(Tensor&, const Tensor&);

@@ -249,6 +249,11 @@ TEST_CASE("on Arrays and in fused functions") {
   const Vector value = y, adjoint = std::get<0>(back(v));
   CHECK(alike(value, tensors_g(t)));
   CHECK(alike(adjoint, std::get<0>(tt::vjp(tensors_g, t).second(d))));
+  const auto [point, map] = tt::linearize(g, x);
+  const Vector at_x = point, along = map(v), twice = map(tt::eval(v * 2.0));
+  CHECK(alike(at_x, tensors_g(t)));
+  CHECK(alike(along, tt::jvp(tensors_g, t, d).second));
+  CHECK(alike(twice, tt::jvp(tensors_g, t, d * 2).second));
 
   const auto cube = [](const auto& a) { return tt::sum(a * a * a); };
   const tt::Array<double, 2> two{1, 2};  // clang takes a million steps at compile time, unless it is told otherwise

@@ -78,7 +78,7 @@ while read -r header; do
       left_out=$((left_out + 1))
       continue
       ;;
-    include/tt/backends/cuda/algorithms.hpp | include/tt/backends/host_algorithms.hpp)
+    include/tt/backends/thrust_algorithms.hpp | include/tt/backends/host_algorithms.hpp)
       [ -n "$thrust" ] || continue
       flags=$thrust
       ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The rooms of include/tt and who may look into which: a file includes its own room and rooms above it.
-# Also: xsimd only in backends/cpu, Boost only in core/reflect.hpp, Thrust only in backends/cuda/algorithms.hpp, macros only in
+# Also: xsimd only in backends/cpu, Boost only in core/reflect.hpp, Thrust only in backends/thrust_algorithms.hpp, macros only in
 # config.hpp, no expensive standard headers in the rooms that every user pays for.
 . "$(dirname "$0")/common.sh"
 check check_rooms
@@ -76,9 +76,9 @@ while read -r file; do
       sub(/[">].*$/, "", path)
 
       if (path ~ /^xsimd(\/|\.)/ && backend != "cpu") say(NR, "includes " path "; only backends/cpu may")
-      if (path ~ /^(thrust|cub)\// && inner != "backends/cuda/algorithms.hpp")
-        say(NR, "includes " path "; only backends/cuda/algorithms.hpp may")
-      if (path ~ /^tt\/backends\/(host_algorithms|cuda\/algorithms)\.hpp$/ && inner != "backends/host_algorithms.hpp")
+      if (path ~ /^(thrust|cub)\// && inner != "backends/thrust_algorithms.hpp")
+        say(NR, "includes " path "; only backends/thrust_algorithms.hpp may")
+      if (path ~ /^tt\/backends\/(host_algorithms|thrust_algorithms)\.hpp$/ && inner != "backends/host_algorithms.hpp")
         say(NR, "includes " path ", which brings Thrust; only programs and src/ do")
       if (path ~ /^boost\// && inner != "core/reflect.hpp") say(NR, "includes " path "; only core/reflect.hpp may")
       if (target_is_reflect(path) && inner ~ /^(tt\.hpp|arrays\.hpp|(core|ops|graph|expr)\/)/)

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "tt/backends/cuda/algorithms.hpp"
+#include "tt/backends/thrust_algorithms.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Public interface of sort, scan and the ops built on them: a table of functions on dense row-major matrices for each kind of device.
-// Callers need only this header; backends/cuda/algorithms.hpp makes the tables and needs Thrust.
+// Callers need only this header; backends/thrust_algorithms.hpp makes the tables and needs Thrust.
 //   backend::set_algorithms(DeviceType::cuda, table);   backend::algorithms(DeviceType::cpu)->sort(...)
 #pragma once
 #include <atomic>

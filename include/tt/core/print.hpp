@@ -277,9 +277,7 @@ Stream& operator<<(Stream& stream, DType d) {
 /// cpu, cuda:1
 template <CharStream Stream>
 Stream& operator<<(Stream& stream, Device d) {
-  Text text(name(d.type));
-  if (d.type != DeviceType::cpu) text << ':' << d.index;
-  return stream << text;
+  return stream << to_text(d);
 }
 
 }  // namespace tt

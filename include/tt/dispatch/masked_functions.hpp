@@ -8,7 +8,7 @@
 namespace tt {
 
 /// Over the elements where `mask`, a bool Tensor broadcast to x, is true; over all without a mask. dim {}: all axes. Where no element is selected, a sum is 0,
-/// a product 1, a maximum the lowest number of the dtype, a minimum the highest, a norm 0; mean, var and median are NaN.
+/// a product 1, a maximum the lowest number of the dtype, a minimum the highest, a norm 0 (infinity where ord is -infinity); mean, var and median are NaN.
 namespace masked {
 
 TT_LAZY Tensor sum(const Tensor& x, const Tensor& mask, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());

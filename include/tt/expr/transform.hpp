@@ -2,7 +2,7 @@
 // and called with Arrays it is fused on the spot.
 //   tt::grad(f)(x)                 d f / d x, argument 0 if no number is given
 //   tt::value_and_grad<0, 1>(f)(w, b, x)   {value, {dw, db}}
-//   tt::jvp(f, x, dx)              {f(x), its derivative along dx};   auto [y, back] = tt::vjp(f, x);   tt::hvp(f, x, v)
+//   tt::jvp(f, x, dx)              {f(x), its derivative along dx};   auto [y, back] = tt::vjp(f, x);   tt::hvp(f, x, v);   auto [z, map] = tt::linearize(f, x)
 // For Tensors they are defined in autograd/functional.hpp and jit/transforms.hpp.
 #pragma once
 #include <tuple>
@@ -289,6 +289,29 @@ constexpr auto vjp(F, const A&... primals) {
     const detail::ArrayAdjoints<S, A...> back{{primals...}};
     if constexpr ((detail::is_symbolic<A> && ...)) return std::pair{S{}(primals...), back};
     else return std::pair{Fused<S>{}(primals...), back};
+  }
+}
+namespace detail {
+/// The second half of linearize: from tangents of the primals to that of the result.
+template <class F, class... A>
+struct ArrayTangents {
+  std::tuple<A...> primals;
+  constexpr auto operator()(const A&... tangents) const {
+    return std::apply([&](const A&... p) { return std::get<1>(Jvp<F>{}(p..., tangents...)); }, primals);
+  }
+};
+}  // namespace detail
+/// {f(primals...), its derivative there, a function from tangents of the primals to that of the value}.
+template <class F, class... A>
+  requires(!detail::at_run_time<A...>)
+constexpr auto linearize(F, const A&... primals) {
+  detail::require_captureless<F>();
+  if constexpr (!detail::is_made_of_type<F>()) return std::pair{detail::Refused{}(), detail::RefusedAdjoints{}};
+  else {
+    using S = typename detail::on_symbols<F>::type;
+    const detail::ArrayTangents<S, A...> map{{primals...}};
+    if constexpr ((detail::is_symbolic<A> && ...)) return std::pair{S{}(primals...), map};
+    else return std::pair{Fused<S>{}(primals...), map};
   }
 }
 /// The product of the second derivatives of a scalar function with a vector, without the matrix: forward over reverse.
