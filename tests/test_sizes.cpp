@@ -42,6 +42,31 @@ TEST_CASE("a branch on a size is right for every size") {
   agrees([](const Tensor& x) { return x * (x.size(0) > 30 ? 0.5 : 1.0); }, {4, 31, 30, 62});
 }
 
+TEST_CASE("an equation that a branch asks about is a guard, and does not specialise the sizes in it") {
+  const auto captures = [](const auto& f, std::initializer_list<std::int64_t> sizes) {
+    auto compiled = tt::compile(tt::frozen(f), {.tier = 0});
+    for (const std::int64_t n : sizes) {
+      CAPTURE(n);
+      const Tensor x = numbered(n, 3);
+      CHECK(same_bits(compiled(x), f(x)));
+    }
+    return compiled.captures();
+  };
+  CHECK(captures([](const Tensor& x) { return x.size(0) % 2 == 1 ? x + 1 : x - 1; }, {5, 7, 9, 31, 4, 8, 101, 12}) == 2);
+  CHECK(captures([](const Tensor& x) { return x.size(0) % 2 ? x + 1 : x - 1; }, {5, 7, 9, 31, 4, 8, 101, 12}) == 2);
+  CHECK(captures([](const Tensor& x) { return (x.size(0) - 1) % 2 == 0 ? x + 1 : x - 1; }, {5, 7, 9, 31, 4, 8, 101, 12}) == 2);
+  CHECK(captures([](const Tensor& x) { return x.size(0) % 5 == 3 ? x + 1 : x * 2; }, {8, 13, 23, 33}) == 1);
+  CHECK(captures([](const Tensor& x) {
+    Tensor y = x;
+    for (std::int64_t k = 0; k < x.size(0) / 10; ++k) y = y * 2;
+    return y;
+  }, {20, 23, 29, 25, 30, 35}) == 2);
+  auto both = tt::compile([](const Tensor& x, const Tensor& y) { return x.size(0) + y.size(0) == 20 ? x.sum() + y.sum() : x.sum() - y.sum(); }, {.tier = 0});
+  for (const std::int64_t n : {7, 8, 12, 6}) CHECK(same_bits(both(numbered(n, 3), numbered(20 - n, 3)), numbered(n, 3).sum() + numbered(20 - n, 3).sum()));
+  CHECK(both.captures() == 1);
+  CHECK(same_bits(both(numbered(7, 3), numbered(14, 3)), numbered(7, 3).sum() - numbered(14, 3).sum()));
+}
+
 TEST_CASE("a branch on the size of a value, or of what the function makes, is right for every size") {
   agrees([](const Tensor& x) {
     Tensor y = x.t().contiguous();

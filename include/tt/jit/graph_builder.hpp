@@ -84,7 +84,9 @@ class GraphBuilder {
   }
 
   // ---- assumptions on sizes
-  void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at);
+  /// Guards that `e` is in an interval. Of one number, the sizes in `e` are specialised (an equation of shapes), or, with `equations`, only a size by itself is: else
+  /// the equation is a guard, as in a branch on n % 2 == 1.
+  void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at, bool equations = false);
   /// A size that may be 0 or 1 is guarded to be 2 or more; if it is 0 or 1 in this call, it is specialised.
   void guard_corner(Extent e, SourceLine at) {
     if (e.is_constant() || e.least() >= 2) return;
@@ -295,11 +297,13 @@ inline bool GraphBuilder::find_multiples(SizeFacts& facts) const {
   return all;
 }
 
-inline void GraphBuilder::guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) {
+inline void GraphBuilder::guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at, bool equations) {
   if (e.is_constant()) return;
   SizeGuard g{e, least, most, at};
   g.normalize();
-  if (g.least >= g.most) {
+  const detail::SizeSum sum(g.extent);
+  const bool is_symbol = sum.terms.size() == 1 && sum.terms[0].factors.size() == 1 && sum.terms[0].factors[0] >= 0, specialises = !equations || is_symbol;
+  if (g.least >= g.most && specialises) {
     if (find_multiples(e - Extent(e.value(values)), multiples)) return void(multiples_at = at);
     return fix(symbols_of(e), at);
   }
@@ -309,7 +313,7 @@ inline void GraphBuilder::guard_size(Extent e, std::int64_t least, std::int64_t 
       known.least = g.least > known.least ? g.least : known.least;
       known.most = g.most < known.most ? g.most : known.most;
       known.at = at.line ? at : known.at;
-      if (known.least == known.most) fixed |= symbols_of(e);
+      if (known.least == known.most && specialises) fixed |= symbols_of(e);
       return;
     }
   guards.push_back(g);
