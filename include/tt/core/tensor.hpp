@@ -386,6 +386,7 @@ class Tensor {
   template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor reshape(detail::FirstSize first, const N&... more) const { return reshape(IntList{first.number, more...}, first.at); }
   Tensor permute(const IntList& axes, SourceLine at = here()) const;
   template <SizeOrInteger... N> requires(sizeof...(N) > 0) Tensor permute(detail::FirstSize first, const N&... more) const { return permute(IntList{first.number, more...}, first.at); }
+  /// Two axes exchanged; t(): those of a matrix. NumPy's transpose and T, of all axes in an order or reversed, are permute.
   Tensor transpose(int axis0, int axis1, SourceLine at = here()) const;
   Tensor t(SourceLine at = here()) const;
   Tensor expand(const IntList& shape, SourceLine at = here()) const;
@@ -784,7 +785,8 @@ class Tensor {
   // Over some axes; over all if none are given.
   TT_LAZY Tensor sum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor mean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  /// The sum of squared distances from the mean, divided by n - correction; true and false are a correction of 1 and 0 (unbiased).
+  /// The sum of squared distances from the mean, divided by n - correction (NumPy's ddof, by default 0); true and false are a correction of 1 and 0
+  /// (unbiased).
   TT_LAZY Tensor var(const IntList& dims = {}, double correction = 1, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor amax(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   TT_LAZY Tensor amin(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
@@ -792,7 +794,7 @@ class Tensor {
   template <class = void> Tensor argmax(SourceLine at = here()) const;
   template <class = void> Tensor argmin(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor argmin(SourceLine at = here()) const;
-  /// The largest (smallest) element; along one axis, with its index; of two Tensors, elementwise.
+  /// The largest (smallest) element; along one axis, with its index (NumPy's max and min of an axis are amax and amin); of two Tensors, elementwise.
   template <class = void> Tensor max(SourceLine at = here()) const;
   template <class = void> MinMaxResult max(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor max(const Tensor& other, SourceLine at = here()) const;
@@ -1057,7 +1059,7 @@ class Tensor {
   template <class = void> Tensor& unsqueeze_(int dim, SourceLine at = here());
   template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, SourceLine at = here());
   template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at = here());
-  /// Other sizes, contiguous. Elements keep their position in memory; new ones are uninitialised.
+  /// Other sizes, contiguous. Elements keep their position in memory; new ones are uninitialised (NumPy's resize method: zeros).
   template <class = void> Tensor& resize_(const IntList& size, SourceLine at = here());
   template <class = void> Tensor& resize_as_(const Tensor& o, SourceLine at = here());
   /// Shares the elements of another Tensor of the same dtype.

@@ -20,19 +20,21 @@ struct ReduceByKeyResult {
   Tensor keys, values;
 };
 
-/// The elements along an axis in order, and the indices they had. Values have a gradient. Always stable.
+/// The elements along an axis in order, and the indices they had (NumPy's sort: the elements alone). Values have a gradient. Always stable, as argsort is;
+/// NumPy's are if asked.
 TT_LAZY SortResult sort(const Tensor& x, int dim = -1, bool descending = false, bool stable = false, SourceLine at = here());
 /// Only those indices: x[argsort(x)] is in order.
 TT_LAZY Tensor argsort(const Tensor& x, int dim = -1, bool descending = false, bool stable = false, SourceLine at = here());
 /// The k greatest (or least) elements along an axis, always in order, the greatest (or least) first, even if `sorted`
-/// is false; among equal elements the first ones. Values have a gradient. Costs a sort.
+/// is false; among equal elements the first ones. Values have a gradient. Costs a sort on devices, and for k above half of the axis.
 TT_LAZY SortResult topk(const Tensor& x, std::int64_t k, int dim = -1, bool largest = true, bool sorted = true,
                           SourceLine at = here());
-/// The distinct elements of all axes, in order even if `sorted` is false; each NaN counts as distinct. No derivative.
+/// The distinct elements of all axes, in order even if `sorted` is false; each NaN counts as distinct (NumPy: all as one). No derivative. There are
+/// no indices of first occurrences, which NumPy can give.
 TT_LAZY UniqueResult unique(const Tensor& x, bool sorted = true, bool return_inverse = false, bool return_counts = false,
                               SourceLine at = here());
-/// Inclusive running sums along an axis; integers and bool give i64. Has a gradient. The order of a floating sum: blocks
-/// of 256, then the sums of blocks in the same way.
+/// Inclusive running sums along an axis (NumPy without one: of all elements); integers and bool give i64 (NumPy: u64 for u8). Has a gradient. The order of a
+/// floating sum: blocks of 256, then the sums of blocks in the same way.
 TT_LAZY Tensor cumsum(const Tensor& x, int dim, SourceLine at = here());
 /// thrust::reduce_by_key: for each run of equal consecutive keys (a later run may have the same key) the key and the sum
 /// of its values. Both operands are vectors of the same length. A sum equals tt::sum over the run, to the bit; integers

@@ -37,7 +37,7 @@ class Option {
 
 }  // namespace detail
 
-/// The dtype, the device and requires_grad of a new Tensor.
+/// The dtype, the device and requires_grad of a new Tensor. The default of zeros, ones, empty, eye and others is f32, where NumPy's is f64.
 struct TensorOptions {
   DType dtype = DType::f32;
   detail::Option<Device, &backend::register_cuda> device{};
@@ -73,6 +73,7 @@ TT_INLINE Tensor filled(const Shape& shape, double value, TensorOptions o);
 
 }  // namespace detail
 
+/// All elements `value`: f32 for a floating number, unless options say otherwise (NumPy: f64).
 inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, SourceLine at = here()) {
   detail::need_in_range(o.dtype, value, "full", at);
   return detail::with_sizes(detail::filled(shape_of(shape, "full", at), value, o), shape);
@@ -122,7 +123,7 @@ inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_d
 TT_LAZY Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());
 /// The same for integers, which an f64 may not hold.
 TT_LAZY Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at = here());
-/// i64 if all numbers are integers, else f32, as in PyTorch.
+/// i64 if all numbers are integers, else f32, as in PyTorch (NumPy: f64).
 template <class A, class B, class C = int>
   requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C>)
 Tensor arange(A start, B end, C step = 1) {
@@ -251,7 +252,7 @@ Tensor tensor(const std::vector<T>& values, TensorOptions o, SourceLine at = her
 template <Element T, std::same_as<DType> D>
   requires(!std::is_same_v<T, bool>)
 Tensor tensor(const std::vector<T>& values, D dtype, SourceLine at = here()) { return tensor(values).to(dtype, at); }
-/// Floating numbers give f32, integers i64, as in PyTorch.
+/// Floating numbers give f32, integers i64, as in PyTorch (NumPy: f64 and i64).
 template <class = void>  // a template, so that `{}` as second argument means options
 Tensor tensor(const TensorData& values, SourceLine at = here()) { return values.tensor({}, false, at); }
 template <class = void>

@@ -80,12 +80,13 @@ TT_LAZY void write_index(Tensor& x, std::span<const IndexItem> items, const Tens
 }  // namespace detail
 /// `x` with `values` at these indices; accumulate: they are added to its elements.
 TT_LAZY Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate = false, SourceLine at = here());
-/// Elements of `x` at indices into all its elements as a vector; and `x` with elements written there.
+/// Elements of `x` at indices into all its elements as a vector (NumPy's take along an axis is index_select); and `x` with elements written there (NumPy's put
+/// changes its operand).
 TT_LAZY Tensor take(const Tensor& x, const Tensor& index, SourceLine at = here());
 TT_LAZY Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here());
 /// `x` with consecutive elements of `source` where the mask is true.
 TT_LAZY Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, SourceLine at = here());
-/// Indices into all elements as a vector, as indices along each axis of a shape; indices beyond the end wrap around.
+/// Indices into all elements as a vector, as indices along each axis of a shape; indices beyond the end wrap around (NumPy: an error).
 TT_LAZY std::vector<Tensor> unravel_index(const Tensor& indices, const IntList& shape, SourceLine at = here());
 /// nonzero with a fixed number of rows: only the first ones, or rows of fill_value after the last. It does not end the graph of a capture.
 TT_LAZY Tensor nonzero_static(const Tensor& x, SizeArgument size, std::int64_t fill_value = -1, SourceLine at = here());

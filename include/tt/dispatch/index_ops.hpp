@@ -20,7 +20,7 @@ TT_LAZY Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine a
 TT_LAZY Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
 /// `x`, with each element of `source` that has an index added to the element that gather would read. Has gradients.
 TT_LAZY Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
-/// Indices of the elements that are not 0: (number of them, rank), i64, in row-major order.
+/// Indices of the elements that are not 0: (number of them, rank), i64, in row-major order: NumPy's argwhere. Its nonzero, a vector for each axis, is where(x).
 TT_LAZY Tensor nonzero(const Tensor& x, SourceLine at = here());
 /// The elements of `x` where a bool mask is true, after broadcasting both, as a vector. Has a gradient.
 TT_LAZY Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at = here());

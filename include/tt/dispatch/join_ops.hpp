@@ -23,7 +23,7 @@ struct HostKernel<Stack> {
 }  // namespace detail
 
 /// Concatenates along an axis; the other sizes are equal. The result has the highest dtype. Throws Error when the other sizes differ, when there is no Tensor,
-/// or for scalars.
+/// or for scalars. A vector of no elements is left out beside Tensors of another rank (in NumPy an error, whose concatenate can flatten all, too).
 TT_LAZY Tensor cat(TensorSpan parts, int dim = 0, SourceLine at = here());
 /// Tensors of one shape along a new axis.
 TT_LAZY Tensor stack(TensorSpan parts, int dim = 0, SourceLine at = here());

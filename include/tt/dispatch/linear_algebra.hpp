@@ -5,14 +5,15 @@
 
 namespace tt {
 
-/// Products: matrices (n, m) and (m, p); batches of matrices; a matrix and a vector; two vectors.
+/// Products: matrices (n, m) and (m, p); batches of matrices; a matrix and a vector; two vectors. dot, and vdot, take vectors only: NumPy's dot also
+/// multiplies matrices (matmul), and its vdot takes any shape as a vector.
 TT_LAZY Tensor mm(const Tensor& a, const Tensor& b, SourceLine at = here());
 TT_LAZY Tensor bmm(const Tensor& a, const Tensor& b, SourceLine at = here());
 TT_LAZY Tensor mv(const Tensor& a, const Tensor& v, SourceLine at = here());
 TT_LAZY Tensor dot(const Tensor& a, const Tensor& b, SourceLine at = here());
 /// Sums over the last axes of both, for each pair of the other indices.
 TT_LAZY Tensor inner(const Tensor& a, const Tensor& b, SourceLine at = here());
-/// Each element of one vector times each of the other.
+/// Each element of one vector times each of the other; vectors only, where NumPy takes any shape as one.
 TT_LAZY Tensor outer(const Tensor& a, const Tensor& b, SourceLine at = here());
 /// beta * input + alpha * (a b): for matrices, matrix and vector, an outer product, the sum of a batch, a batch. With beta = 0, input is ignored, even NaN.
 TT_LAZY Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here());
@@ -26,18 +27,19 @@ TT_LAZY Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& dims_a
 /// Einstein summation: letters name axes, letters missing in the result are summed; "..." stands for broadcast axes. Operands are multiplied pairwise from the
 /// left. Throws Error where a letter has two sizes.
 TT_LAZY Tensor einsum(std::string_view equation, TensorSpan operands, SourceLine at = here());
-/// The cross product of 3-vectors along an axis: dim, or the first of size 3.
+/// The cross product of 3-vectors along an axis: dim, or the first of size 3 (NumPy, and linalg::cross: the last).
 TT_LAZY Tensor cross(const Tensor& a, const Tensor& b, Optional<int> dim = {}, SourceLine at = here());
 /// The Kronecker product: each element of a times all of b.
 TT_LAZY Tensor kron(const Tensor& a, const Tensor& b, SourceLine at = here());
 /// Matrices along a diagonal, zeros elsewhere.
 TT_LAZY Tensor block_diag(TensorSpan all, SourceLine at = here());
-/// The sum of a matrix's diagonal.
+/// The sum of a matrix's diagonal. Of more axes, which NumPy's trace takes, it is an Error.
 TT_LAZY Tensor trace(const Tensor& x, SourceLine at = here());
 /// Covariances of rows (variables) over columns (observations), weighted by fweights (how often an observation occurs) and aweights.
+/// Divided by n - correction: NumPy's ddof, which is 1 by default for cov.
 TT_LAZY Tensor cov(const Tensor& x, int correction = 1, const Tensor& fweights = {}, const Tensor& aweights = {}, SourceLine at = here());
 TT_LAZY Tensor corrcoef(const Tensor& x, SourceLine at = here());
-/// (sum |x|^p)^(1/p) over axes (none: all); p may be 0 or infinite.
+/// (sum |x|^p)^(1/p) over axes (none: all); p may be 0 or infinite. NumPy's linalg.norm, which gives a matrix norm for a matrix and an order, is linalg::norm.
 TT_LAZY Tensor norm(const Tensor& x, double p = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
 
 namespace linalg {
@@ -111,7 +113,7 @@ TT_LAZY Tensor vecdot(const Tensor& a, const Tensor& b, int dim = -1, SourceLine
 TT_LAZY Tensor matrix_power(const Tensor& a, int n, SourceLine at = here());
 /// The product of all, in the order with the fewest multiplications; the first and last may be vectors.
 TT_LAZY Tensor multi_dot(TensorSpan all, SourceLine at = here());
-/// Powers 0 to n - 1 of each element, as a last axis.
+/// Powers 0 to n - 1 of each element, as a last axis; NumPy's vander begins with the highest.
 TT_LAZY Tensor vander(const Tensor& x, Optional<std::int64_t> n = {}, SourceLine at = here());
 
 }  // namespace linalg

@@ -36,6 +36,7 @@ TT_LAZY VarMeanResult var_mean(const Tensor& x, const IntList& dim = {}, double 
 TT_LAZY VarMeanResult std_mean(const Tensor& x, const IntList& dim = {}, double correction = 1, bool keepdim = false, SourceLine at = here());
 TT_LAZY AminmaxResult aminmax(const Tensor& x, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here());
 /// The lower of the two middle elements: of all (its gradient is shared among equal elements), or along an axis with its index. NaN if there is one.
+/// NumPy's median is the mean of the two, and has no index.
 TT_LAZY Tensor median(const Tensor& x, SourceLine at = here());
 TT_LAZY MinMaxResult median(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
 /// The same, ignoring NaN.
@@ -71,9 +72,11 @@ TT_LAZY Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, Source
 /// allclose: are all elements close (see isclose)? equal: are shapes and all elements equal? Both read elements.
 TT_LAZY bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here());
 TT_LAZY bool equal(const Tensor& x, const Tensor& y, SourceLine at = here());
-/// The number of elements in each of `bins` equal intervals from min to max; both 0: the minimum and maximum of x.
+/// The number of elements in each of `bins` equal intervals from min to max; both 0: the minimum and maximum of x. In the dtype of x and without edges, where
+/// NumPy's histogram gives integers and edges.
 TT_LAZY Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, double max = 0, SourceLine at = here());
 /// Counts, or sums of weights, between edges: `bins` equal intervals from min to max (both 0: those of x), or given edges. density: divided by width and total.
+/// Floating counts in the dtype of x (NumPy: integers without weights).
 TT_LAZY HistogramResult histogram(const Tensor& x, std::int64_t bins, double min = 0, double max = 0, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 TT_LAZY HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 /// The same for points (..., n) in n dimensions, with edges for each dimension: counts (bins of each), and the edges.
@@ -86,7 +89,7 @@ TT_LAZY HistogramddResult histogramdd(const Tensor& x, TensorSpan bin_edges, con
 TT_LAZY HistogramddResult histogramdd(const Tensor& x, const IntList& bins, std::span<const double> range = {}, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 /// How often each integer occurs, or the sum of its weights. The result's size depends on elements.
 TT_LAZY Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_t minlength = 0, SourceLine at = here());
-/// The indices at which values would be inserted into sorted rows.
+/// The indices at which values would be inserted into sorted rows. `right` of bucketize is the opposite of that of NumPy's digitize.
 TT_LAZY Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false, bool right = false, SourceLine at = here());
 TT_LAZY Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false, SourceLine at = here());
 /// Is each element among those of `test_elements`?

@@ -18,20 +18,20 @@ TT_LAZY Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument
 TT_LAZY Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at = here());
 /// Axes `source` moved to the positions `destination`; the others keep their order.
 TT_LAZY Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at = here());
-/// Without axes of extent 1: all of them, or those of `dim`.
+/// Without axes of extent 1: all of them, or those of `dim`, of which others stay (in NumPy they are an error).
 TT_LAZY Tensor squeeze(const Tensor& x, const IntList& dim = {}, SourceLine at = here());
-/// Axes start_dim to end_dim joined to one.
+/// Axes start_dim to end_dim joined to one: a view where strides allow it, where NumPy's flatten always copies.
 TT_LAZY Tensor flatten(const Tensor& x, int start_dim = 0, int end_dim = -1, SourceLine at = here());
 template <class = void> Tensor ravel(const Tensor& x, SourceLine at = here()) { return x.reshape({-1}, at); }
 /// One axis split into several; one of the sizes may be -1.
 TT_LAZY Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, SourceLine at = here());
-/// Parts of `size` elements along an axis; the last may be smaller.
+/// Parts of `size` elements along an axis; the last may be smaller. A number given to NumPy's split is that of the parts: tensor_split.
 TT_LAZY TensorList split(const Tensor& x, std::int64_t size, int dim = 0, SourceLine at = here());
-/// Parts of these sizes, whose sum is the axis's size.
+/// Parts of these sizes, whose sum is the axis's size. NumPy's split takes the indices at which parts begin: tensor_split.
 TT_LAZY TensorList split(const Tensor& x, const IntList& sizes, int dim = 0, SourceLine at = here());
 /// At most `chunks` parts of equal size; the last may be smaller.
 TT_LAZY TensorList chunk(const Tensor& x, int chunks, int dim = 0, SourceLine at = here());
-/// Exactly `sections` parts, the first ones larger by one; or parts that begin at `indices`.
+/// Exactly `sections` parts, the first ones larger by one; or parts that begin at `indices`. NumPy's array_split.
 TT_LAZY TensorList tensor_split(const Tensor& x, int sections, int dim = 0, SourceLine at = here());
 TT_LAZY TensorList tensor_split(const Tensor& x, const IntList& indices, int dim = 0, SourceLine at = here());
 namespace detail {
@@ -84,22 +84,22 @@ TT_LAZY Tensor hstack(TensorSpan all, SourceLine at = here());
 TT_LAZY Tensor vstack(TensorSpan all, SourceLine at = here());
 TT_LAZY Tensor dstack(TensorSpan all, SourceLine at = here());
 TT_LAZY Tensor column_stack(TensorSpan all, SourceLine at = here());
-/// Vectors as the axes of a grid, each expanded to the grid. indexing: "ij" or "xy".
+/// Vectors as the axes of a grid, each expanded to the grid. indexing: "ij" or "xy", which is NumPy's default.
 TT_LAZY TensorList meshgrid(TensorSpan all, std::string_view indexing = "ij", SourceLine at = here());
 TT_LAZY Tensor cartesian_prod(TensorSpan all, SourceLine at = here());
 /// Choices of r elements of a vector, in index order.
 TT_LAZY Tensor combinations(const Tensor& x, int r = 2, bool with_replacement = false, SourceLine at = here());
 
 // ---- copies
-/// The whole repeated along each axis; with more numbers than axes, axes are added in front.
+/// The whole repeated along each axis; with more numbers than axes, axes are added in front. NumPy's tile; its repeat is repeat_interleave.
 TT_LAZY Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at = here());
 /// repeat; fewer numbers than axes are for the last axes, as in NumPy's tile.
 TT_LAZY Tensor tile(const Tensor& x, const IntList& dims, SourceLine at = here());
-/// Each element, or each slice of an axis, `repeats` times.
+/// Each element, or each slice of an axis, `repeats` times: NumPy's repeat.
 TT_LAZY Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim = {}, SourceLine at = here());
 /// Each slice as often as its entry of `repeats` says: sizes depend on elements.
 TT_LAZY Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim = {}, SourceLine at = here());
-/// The order along these axes reversed.
+/// The order along these axes reversed, which must be named (NumPy: all by default).
 TT_LAZY Tensor flip(const Tensor& x, const IntList& dims, SourceLine at = here());
 /// Elements shifted along axes; those beyond the end wrap around. Without axes, as a vector.
 TT_LAZY Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims = {}, SourceLine at = here());
@@ -117,7 +117,8 @@ template <class = void> Tensor diagflat(const Tensor& x, int offset = 0, SourceL
 enum class PadMode { constant, reflect, replicate, circular };
 template <>
 inline constexpr const char* choices_of<PadMode> = "constant|reflect|replicate|circular";
-/// pad: counts for the last axis first (before, behind), then for the axis before it; negative counts cut.
+/// pad: counts for the last axis first (before, behind), then for the axis before it; negative counts cut. NumPy's begin with the first axis, and its edge
+/// and wrap are replicate and circular.
 TT_LAZY Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value = 0, SourceLine at = here());
 /// `x` with `src` in place of one slice.
 TT_LAZY Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at = here());
@@ -130,7 +131,7 @@ template <class = void> Tensor slice_scatter(const Tensor& x, const Tensor& src,
 TT_LAZY Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at = here());
 
 // ---- creation
-/// `steps` evenly spaced numbers from start to end, both included.
+/// `steps` evenly spaced numbers from start to end, both included; f32 unless options say otherwise. NumPy's are f64, and may leave the end out.
 TT_LAZY Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o = {}, SourceLine at = here());
 /// base to the powers linspace(start, end, steps).
 TT_LAZY Tensor logspace(double start, double end, std::int64_t steps, double base = 10, TensorOptions o = {}, SourceLine at = here());
@@ -146,7 +147,7 @@ template <class = void> Tensor fill(const Tensor& x, const detail::TensorOperand
 }
 /// True everywhere: no element is complex.
 template <class = void> Tensor isreal(const Tensor& x, SourceLine at = here()) { return ones(x.shape(at), detail::on_device(DType::boolean, x.device()), at); }
-/// Indices of the lower (upper) triangle of a matrix, row by row: (2, number of elements), i64.
+/// Indices of the lower (upper) triangle of a matrix, row by row: (2, number of elements), i64 (NumPy: a tuple of two arrays).
 TT_LAZY Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
 TT_LAZY Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
 

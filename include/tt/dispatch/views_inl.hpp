@@ -357,7 +357,7 @@ void push_slice(Attributes& a, int axis, N start, N end, std::int64_t step, cons
   a.push(axis);
   a.push(start);
   a.push(length);
-  constexpr std::int64_t most_step = (1 << 20) - 1;  // the largest step that a graph can hold
+  constexpr std::int64_t most_step = (1 << 20) - 1;  // of at most one element any step will do, but Graph::slice bounds length * step
   a.push(step < most_step || length > 1 ? step : most_step);
 }
 

@@ -249,7 +249,7 @@ constexpr X avg_pool2d(const X& images, Kernel kernel_size, HeightWidth stride =
   return call_with<AvgPool2d>(at, {static_cast<int>(kernel_size), stride, padding}, images);
 }
 /// Zeros around a value: the numbers of zeros before and after the last axis, then the axis before it, and so on. A
-/// negative number removes that many elements.
+/// negative number removes that many elements. (NumPy's numbers begin with the first axis.)
 template <std::int64_t... Sizes, Value X>
 constexpr CalledStructured<Structured<Pad, Pad::Options{{Sizes...}}>, X> pad(X&& x, CallLine at = here()) {
   return call_structured<Pad, Pad::Options{{Sizes...}}>(at, static_cast<X&&>(x));

@@ -267,7 +267,7 @@ struct Logsumexp {
   }
 };
 
-/// The sum over the axes (all if none): f32 and f64 keep their dtype, i32 and bool give i64.
+/// The sum over the axes (all if none): floating dtypes are kept, integers and bool give i64 (NumPy: u64 for u8).
 /// The order of summation is that of reference_sum. Axes are dropped; see `sum_keepdim`.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Sum, ReductionOptions{{Dims...}}>, A> sum(A&& a, CallLine at = here()) {
@@ -281,7 +281,7 @@ template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Sum, ReductionOptions{{Dims...}, true}>, A> sum_keepdim(A&& a, CallLine at = here()) {
   return call_structured<Sum, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
 }
-/// The mean over the axes, of floating elements.
+/// The mean over the axes, of floating elements; of integers it is an Error, as in PyTorch, where NumPy's is f64.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Mean, ReductionOptions{{Dims...}}>, A> mean(A&& a, CallLine at = here()) {
   return call_structured<Mean, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -294,12 +294,12 @@ template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Mean, ReductionOptions{{Dims...}, true}>, A> mean_keepdim(A&& a, CallLine at = here()) {
   return call_structured<Mean, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
 }
-/// The variance over the axes, of floating elements, divided by n - 1 as in PyTorch.
+/// The variance over the axes, of floating elements, divided by n - 1 as in PyTorch; NumPy's is divided by n.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Var, VarOptions{{Dims...}}>, A> var(A&& a, CallLine at = here()) {
   return call_structured<Var, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
-/// Divided by n - correction; true and false are a correction of 1 and 0 (unbiased).
+/// Divided by n - correction (NumPy's ddof, by default 0); true and false are a correction of 1 and 0 (unbiased).
 template <Value A>
 constexpr CalledWith<Var, A> var(A&& a, const Axes& dim, double correction = 1, bool keepdim = false, SourceLine at = here()) {
   return call_with<Var>(at, {dim, keepdim, correction}, a);
@@ -312,7 +312,7 @@ template <Value A>
 constexpr CalledWith<Var, A> var(A&& a, const VarOptions& options, SourceLine at = here()) {
   return call_with<Var>(at, options, a);
 }
-/// The square root of the variance.
+/// The square root of the variance, whose divisor is n - 1 (NumPy: n).
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<Std, VarOptions{{Dims...}}>, A> std(A&& a, CallLine at = here()) {
   return call_structured<Std, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -329,7 +329,7 @@ template <Value A>
 constexpr CalledWith<Std, A> std(A&& a, const VarOptions& options, SourceLine at = here()) {
   return call_with<Std>(at, options, a);
 }
-/// Is any element over the axes (all if none) other than 0? False for no elements. NaN is other than 0.
+/// Is any element over the axes (all if none) other than 0? False for no elements. NaN is other than 0. bool, but u8 for u8, as in PyTorch (NumPy: bool).
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<AnyOrAll<false>, ReductionOptions{{Dims...}}>, A> any(A&& a, CallLine at = here()) {
   return call_structured<AnyOrAll<false>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
@@ -338,7 +338,7 @@ template <Value A>
 constexpr CalledWith<AnyOrAll<false>, A> any(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<AnyOrAll<false>>(at, {dim, keepdim}, a);
 }
-/// Are all elements other than 0? True for no elements.
+/// Are all elements other than 0? True for no elements. The dtype is that of any.
 template <int... Dims, Value A>
 constexpr CalledStructured<Structured<AnyOrAll<true>, ReductionOptions{{Dims...}}>, A> all(A&& a, CallLine at = here()) {
   return call_structured<AnyOrAll<true>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));

@@ -83,7 +83,7 @@ struct DetachFn {
 };
 }  // namespace detail
 
-/// Two axes exchanged, by default the last two. Costs nothing.
+/// Two axes exchanged, by default the last two (NumPy's transpose, of all axes, is permute). Costs nothing.
 template <int Axis0 = -2, int Axis1 = -1, Value A>
 constexpr auto transpose(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::TransposeFn<Axis0, Axis1>>(at, static_cast<A&&>(a));

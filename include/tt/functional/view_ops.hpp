@@ -317,7 +317,7 @@ constexpr auto diagonal(A&& a, CallLine at = here()) { return detail::call_front
 /// Elements moved by Shift along axis Dim, cyclically.
 template <std::int64_t Shift, int Dim, Value A>
 constexpr auto roll(A&& a, CallLine at = here()) { return detail::call_front<detail::RollFn<Shift, Dim>>(at, static_cast<A&&>(a)); }
-/// The whole value repeated along each axis; there may be more numbers than axes.
+/// The whole value repeated along each axis; there may be more numbers than axes. NumPy's tile; its repeat is repeat_interleave.
 template <std::int64_t... R, Value A>
   requires(sizeof...(R) > 0)
 constexpr auto repeat(A&& a, CallLine at = here()) {
@@ -347,7 +347,7 @@ constexpr auto chunk(A&& a, CallLine at = here()) {
     return std::tuple(detail::call_front<detail::ChunkFn<N, K, Dim>>(at, detail::used_again<A>(a))...);
   }(std::make_integer_sequence<int, N>{});
 }
-/// Axis Dim in parts of these extents, which add up to its extent, as a std::tuple.
+/// Axis Dim in parts of these extents, which add up to its extent, as a std::tuple. (NumPy's split takes the indices at which parts begin.)
 template <int Dim, std::int64_t... E, Value A>
   requires(sizeof...(E) > 0)
 constexpr auto split(A&& a, CallLine at = here()) {

@@ -134,7 +134,7 @@ struct Sign {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x > 0, 1, where(x < 0, -1, where(x > 0, x, 0))); }
   static constexpr auto derivative(auto x, auto, auto) { return where(x > 0 && x < 0, x, 0); }  // 0 in the dtype of x, for NaN too
 };
-/// -1, 0 or 1, elementwise, and 0 for NaN, as in PyTorch; for bool the value itself. The gradient is 0 everywhere.
+/// -1, 0 or 1, elementwise, and 0 for NaN, as in PyTorch (NumPy: NaN); for bool the value itself. The gradient is 0 everywhere.
 template <Value A>
 TT_ALWAYS_INLINE constexpr Called<Sign, A> sign(A&& a, SourceLine at = here()) {
   return call<Sign>(at, static_cast<A&&>(a));

@@ -88,7 +88,7 @@ struct Heaviside {
   static constexpr OpInfo info{.name = "heaviside", .domain = Domain::number, .arity = 2, .of_bool = OfBool::bools, .schema = "Tensor input, Tensor values"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto values) { return where(x == 0, values, where(x > 0, 1, detail::zero_of(x))); }
 };
-/// 0 below 0 and for NaN, 1 above 0, and `values` at 0.
+/// 0 below 0 and for NaN (NumPy: NaN), 1 above 0, and `values` at 0.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Heaviside, A, B> heaviside(A&& a, B&& values, SourceLine at = here()) {

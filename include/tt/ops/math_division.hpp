@@ -155,7 +155,8 @@ struct Remainder {
   }
   static constexpr auto derivative(auto x, auto y, auto, auto grad) { return Gradients{grad, -grad * floor_divide(x, y)}; }
 };
-/// a - b floor_divide(a, b), with the sign of b, elementwise. For integers 0 where b is 0.
+/// a - b floor_divide(a, b), with the sign of b, elementwise: NumPy's remainder and mod, but not std::remainder, which rounds the quotient to the nearest. For
+/// integers 0 where b is 0.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr Called<Remainder, A, B> remainder(A&& a, B&& b, SourceLine at = here()) {
