@@ -107,7 +107,8 @@ struct CompiledState {
 #if TT_DEFINES(jit)
 
 inline void write(Text& t, const SizeGuard& g) {
-  if (g.least != INT64_MIN && g.most != INT64_MAX) t << g.extent << " is " << g.least << " to " << g.most;
+  if (g.least == g.most) t << g.extent << " is " << g.least;
+  else if (g.least != INT64_MIN && g.most != INT64_MAX) t << g.extent << " is " << g.least << " to " << g.most;
   else if (g.most == INT64_MAX) t << g.extent << " is at least " << g.least;
   else t << g.extent << " is at most " << g.most;
   if (g.at.line) t << " (" << g.at.file << ':' << g.at.line << ')';
