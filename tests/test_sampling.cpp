@@ -201,6 +201,22 @@ TEST_CASE("multi_head_attention_forward is attention of each head") {
   CHECK(masked.weights.shape() == tt::Shape{2, 2, 5, 5});
   CHECK(masked.weights[0].select(2, 4).abs().max().item() == 0);
   CHECK(same(masked.weights[1].mean(0), weights[1]));
+  const Tensor seen = tt::triu(tt::full({5, 5}, -INFINITY, DType::f64), 1);
+  const auto both = [&](bool need_weights) {
+    return tt::multi_head_attention_forward(x, x, x, {.num_heads = 2, .in_proj_weight = w, .in_proj_bias = b, .out_proj_weight = o, .key_padding_mask = hidden, .attn_mask = seen, .need_weights = need_weights});
+  };
+  CHECK(same(both(false).output, both(true).output));
+  CHECK(!both(false).weights.defined());
+
+  const Tensor words = tt::rand({2048, 1, 64}, 1), first = tt::rand({192, 64}, 2), last = tt::rand({64, 64}, 3);  // 8 heads: 134 MB of scores
+  const auto most = [&](bool need_weights) {
+    tt::empty_cache();
+    const std::int64_t before = tt::cpu_memory_stats().reserved;
+    (void)tt::multi_head_attention_forward(words, words, words, {.num_heads = 8, .in_proj_weight = first, .out_proj_weight = last, .need_weights = need_weights});
+    return tt::cpu_memory_stats().reserved - before;  // what was freed is kept
+  };
+  CHECK(most(false) < 40 << 20);
+  CHECK(most(true) > 100 << 20);
 }
 
 TEST_CASE("places: unravel_index, nonzero_static, histogramdd, and sizes beside Tensors") {

@@ -53,6 +53,7 @@ struct MultiHeadAttention {
   bool training = true;
   Tensor key_padding_mask{}, attn_mask{};                             ///< true: key not seen; floating: added to the scores
   bool average_attn_weights = true;
+  bool need_weights = true;                                           ///< false: they are undefined, and long sequences never have all of them in memory
 };
 struct MultiHeadResult {
   Tensor output, weights;

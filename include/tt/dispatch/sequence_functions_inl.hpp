@@ -335,16 +335,25 @@ TT_LAZY_DEFINITION MultiHeadResult multi_head_attention_forward(const Tensor& qu
     one_more(zero, zero);
   }
   const Tensor heads = detail::of_heads(q, o.num_heads, at);
+  if (mask.defined() && mask.dim() == 3) mask = mask.reshape({batch, o.num_heads, length, k.size(0, at)}, at);
+  if (padding.defined()) padding = padding.unsqueeze(1, at).unsqueeze(1, at);
+  const auto joined = [&](const Tensor& attended) {
+    const Tensor rows = attended.permute({2, 0, 1, 3}, at).reshape({length, batch, e}, at);
+    const Tensor output = o.out_proj_bias.defined() ? linear(rows, o.out_proj_weight, o.out_proj_bias) : linear(rows, o.out_proj_weight);
+    return single ? output.squeeze(1, at) : output;
+  };
+  if (!o.need_weights) {
+    const Tensor both = mask.defined() && padding.defined() ? mask + padding : mask.defined() ? mask : padding;
+    return {joined(scaled_dot_product_attention(heads, detail::of_heads(k, o.num_heads, at), detail::of_heads(v, o.num_heads, at), both, o.training ? o.dropout_p : 0, false, {}, false, at)), {}};
+  }
   Tensor scores = tt::matmul(heads / std::sqrt(static_cast<double>(heads.size(3, at))), detail::of_heads(k, o.num_heads, at).transpose(2, 3, at), at);
-  if (mask.defined()) scores = scores + (mask.dim() == 3 ? mask.reshape({batch, o.num_heads, length, k.size(0, at)}, at) : mask);
-  if (padding.defined()) scores = scores + padding.unsqueeze(1, at).unsqueeze(1, at);
+  if (mask.defined()) scores = scores + mask;
+  if (padding.defined()) scores = scores + padding;
   Tensor weights = softmax(scores, -1, at);
   if (o.training && o.dropout_p > 0) weights = dropout(weights, o.dropout_p, true, at);
-  Tensor output = tt::matmul(weights, detail::of_heads(v, o.num_heads, at), at).permute({2, 0, 1, 3}, at).reshape({length, batch, e}, at);
-  output = o.out_proj_bias.defined() ? linear(output, o.out_proj_weight, o.out_proj_bias) : linear(output, o.out_proj_weight);
+  const Tensor output = joined(tt::matmul(weights, detail::of_heads(v, o.num_heads, at), at));
   if (o.average_attn_weights) weights = weights.mean({1}, false, at);
-  if (!single) return {output, weights};
-  return {output.squeeze(1, at), weights.squeeze(0, at)};
+  return {output, single ? weights.squeeze(0, at) : weights};
 }
 
 namespace detail {
@@ -381,9 +390,7 @@ void register_sequence_names() {
                       if (sk.defined() || sv.defined()) TT_THROW(Unavailable(Text("tt::multi_head_attention_forward: static_k and static_v are not there.") << at));
                       if (q.dim() == 0 || q.size(-1, at) != width) TT_THROW(Error(Text("tt::multi_head_attention_forward: embed_dim_to_check is ") << width << ", and a query " << q.shape() << "." << at));
                       if (causal && !mask.defined()) TT_THROW(Error(Text("tt::multi_head_attention_forward: is_causal needs attn_mask, which says what is seen.") << at));
-                      MultiHeadResult r = multi_head_attention_forward(q, k, v, {heads, apart ? Tensor() : w, b, qw, kw, vw, bk, bv, zero, p, ow, ob, training, padding, mask, average}, at);
-                      if (!weights) r.weights = Tensor();
-                      return r;
+                      return multi_head_attention_forward(q, k, v, {heads, apart ? Tensor() : w, b, qw, kw, vw, bk, bv, zero, p, ow, ob, training, padding, mask, average, weights}, at);
                     });
 }
 
