@@ -78,7 +78,7 @@ struct KernelGrid : KernelValues {
     a.tiled = x.tiled;
     a.guarded = buffer && (x.inside || buffer->external >= 0 ||
                            !(buffer->node >= 0 && (padded[buffer->node] ||
-                                                   scratch_of[buffer->node] == x.buffer)));
+                                                   state[buffer->node].scratch == x.buffer)));
     Extent divisor = 1;
     const int rows = x.whole_grid ? grid.rank - 1 : kept_axes;
     bool before = false;  // had the axis before this one a term?

@@ -27,17 +27,26 @@ struct GridAccess {
   bool inside = false;     // elements beyond the last column are neither written (slice_scatter) nor read (take: its register of indices holds garbage)
 };
 
-/// The kernel that is being lowered: for each node its register, and the segment in which it was loaded or computed.
+/// A node in the kernel that is being lowered.
+struct ValueState {
+  int reg = -1;        ///< its register; -1: none yet
+  int segment = -1;    ///< where it was loaded or computed
+  int scratch = -1;    ///< the buffer of a row that holds it between sweeps; -1: none
+  int level = 0;       ///< the sweep that computes it
+  int position = 0;    ///< among the block's members
+  bool row_value = false;  ///< one value a row
+};
+
+/// The kernel that is being lowered.
 struct KernelValues : PlannedMemory {
   int now = 0;
   int block = -1;
   Grid grid;
   int kept_axes = 0;            // of a cols kernel: grid axes before the summed ones
-  Vec<int> level, slot, slot_segment, scratch_of;
-  Vec<char> row_value;
-  Vec<int> position;            // of a node among the members
+  Vec<ValueState> state;        // of each node
+  Vec<int> touched;             // nodes whose register or scratch the next kernel resets
   Vec<Instruction> pending;
-  Vec<int> pending_segment, touched;
+  Vec<int> pending_segment;
   Vec<GridAccess> grid_accesses;
   Kernel kernel;
 
@@ -71,19 +80,18 @@ struct KernelValues : PlannedMemory {
   }
 
   constexpr KernelValues(const Graph& graph, const Vec<char>& indirect_outputs)
-      : PlannedMemory(graph, indirect_outputs), level(graph.size(), 0), slot(graph.size(), -1), slot_segment(graph.size(), -1),
-        scratch_of(graph.size(), -1), row_value(graph.size(), 0), position(graph.size(), 0) {}
+      : PlannedMemory(graph, indirect_outputs), state(graph.size(), ValueState{}) {}
 
   // ---- values in registers
   constexpr bool valid(int o, int segment) const {
-    if (slot[o] < 0) return false;
-    const int at = slot_segment[o];
+    if (state[o].reg < 0) return false;
+    const int at = state[o].segment;
     return at == 0 || at == segment || (at % 2 == 0 && at < segment);
   }
   constexpr void keep(int o, int reg, int segment) {
-    if (slot[o] < 0 && scratch_of[o] < 0) touched.push_back(o);
-    slot[o] = reg;
-    slot_segment[o] = segment;
+    if (state[o].reg < 0 && state[o].scratch < 0) touched.push_back(o);
+    state[o].reg = reg;
+    state[o].segment = segment;
   }
   constexpr int emit(int segment, Instruction x, bool has_result = true) {
     if (has_result)
@@ -94,25 +102,25 @@ struct KernelValues : PlannedMemory {
   }
   constexpr int value(int o, int segment) {
     const Node& n = g[o];
-    if (valid(o, segment)) return slot[o];
+    if (valid(o, segment)) return state[o].reg;
     if (n.op == Op::constant || n.op == Op::extent) {
       keep(o, emit(0, {.op = n.op, .dtype = n.dtype,
                        .bits = n.op == Op::extent ? static_cast<std::uint64_t>(n.attribute)
                                                   : n.bits}), 0);
-      return slot[o];
+      return state[o].reg;
     }
     if (n.op == Op::iota) {
       const int at = load_segment(o, segment);
       keep(o, emit(at, {.op = Op::iota, .dtype = n.dtype, .access = iota_access(o, segment)}), at);
-      return slot[o];
+      return state[o].reg;
     }
     if (s.uniform[o]) return compute(o, 0);
     if (s.block_of[o] == block && !is_view(n)) {  // of an earlier sweep
       if (s.stored[o]) return load(o, segment);
-      if (scratch_of[o] >= 0) {
+      if (state[o].scratch >= 0) {
         keep(o, emit(segment, {.op = Op::load, .dtype = n.dtype,
-                               .access = scratch_access(scratch_of[o])}), segment);
-        return slot[o];
+                               .access = scratch_access(state[o].scratch)}), segment);
+        return state[o].reg;
       }
       return compute(o, segment);
     }
@@ -141,7 +149,7 @@ struct KernelValues : PlannedMemory {
     const int last = arity(n.op) - 1;
     x.from = g[n.operand[n.op == Op::call ? 0 : last]].dtype;
     keep(o, emit(segment, x), segment);
-    return slot[o];
+    return state[o].reg;
   }
 
   /// A load whose index along one axis is a computed value.
@@ -153,7 +161,7 @@ struct KernelValues : PlannedMemory {
     set_strides(a, v, g[source].shape, axis);
     keep(o, emit(segment, {.op = Op::take, .dtype = n.dtype, .from = DType::i64, .a = places, .access = add_access(a),
                            .bits = static_cast<std::uint64_t>(v.stride[axis].code)}), segment);
-    return slot[o];
+    return state[o].reg;
   }
 
   // ---- accesses
@@ -211,12 +219,12 @@ struct KernelValues : PlannedMemory {
     const int at = load_segment(o, segment);
     const int access = node_access(o, buffer_of[s.memory_of(o)], at == 0 && is_cols() ? 0 : at);
     keep(o, emit(at, {.op = Op::load, .dtype = g[o].dtype, .access = access}), at);
-    return slot[o];
+    return state[o].reg;
   }
   constexpr void emit_store(int o, int segment, int buffer) {
-    const int access = buffer == scratch_of[o] ? scratch_access(buffer)
+    const int access = buffer == state[o].scratch ? scratch_access(buffer)
                                                : node_access(o, buffer, segment);
-    emit(segment, {.op = Op::store, .dtype = g[o].dtype, .a = slot[o],
+    emit(segment, {.op = Op::store, .dtype = g[o].dtype, .a = state[o].reg,
                    .access = access}, false);
   }
   constexpr int touch(int buffer) {

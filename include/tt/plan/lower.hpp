@@ -35,7 +35,7 @@ struct Lowering : KernelGrid {
     pending.clear();
     pending_segment.clear();
     grid_accesses.clear();
-    for (int i : touched) slot[i] = scratch_of[i] = -1;
+    for (int i : touched) state[i].reg = state[i].scratch = -1;
     touched.clear();
     const int sweeps = find_levels(m);
     kernel.sweeps = sweeps;
@@ -49,8 +49,8 @@ struct Lowering : KernelGrid {
     for (int k = 0; k < m.size(); ++k) {
       const int i = m[k];
       const Node& n = g[i];
-      position[i] = k;
-      row_value[i] = is_cols()   ? is_reduction(n.op) || reads_sum(n) ||
+      state[i].position = k;
+      state[i].row_value = is_cols()   ? is_reduction(n.op) || reads_sum(n) ||
                                        !same_grid(n.shape, b().shape)
                      : is_rows() ? is_reduction(n.op) || is_row_value(i)
                                  : 0;
@@ -58,10 +58,10 @@ struct Lowering : KernelGrid {
       if (n.op != Op::matmul)
         for (int o : g.operands(n))
           if (s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o]) {
-            const int e = level[o] + (row_value[o] && !row_value[i] ? 1 : 0);
+            const int e = state[o].level + (state[o].row_value && !state[i].row_value ? 1 : 0);
             if (e > l) l = e;
           }
-      level[i] = l;
+      state[i].level = l;
       if (l + 1 > sweeps) sweeps = l + 1;
     }
     return sweeps == 1 && is_deep(m) ? split_chain(m) : sweeps;
@@ -71,7 +71,7 @@ struct Lowering : KernelGrid {
       return false;
     int calls = 0;
     for (int i : m) {
-      if (is_reduction(g[i].op) || row_value[i]) return false;
+      if (is_reduction(g[i].op) || state[i].row_value) return false;
       calls += g[i].op == Op::call;
     }
     return calls >= tiled_from_calls;
@@ -83,20 +83,20 @@ struct Lowering : KernelGrid {
       int calls = 0;
       for (int o : g.operands(i))
         if (s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o] &&
-            level[o] > calls)
-          calls = level[o];
-      level[i] = calls + (g[i].op == Op::call ? 1 : 0);
+            state[o].level > calls)
+          calls = state[o].level;
+      state[i].level = calls + (g[i].op == Op::call ? 1 : 0);
     }
     for (int i : m) {
-      level[i] = level[i] > max_sweeps ? max_sweeps - 1 : level[i] > 0 ? level[i] - 1 : 0;
-      if (level[i] + 1 > sweeps) sweeps = level[i] + 1;
+      state[i].level = state[i].level > max_sweeps ? max_sweeps - 1 : state[i].level > 0 ? state[i].level - 1 : 0;
+      if (state[i].level + 1 > sweeps) sweeps = state[i].level + 1;
     }
     if (sweeps > 1) kernel.tile = tile_columns;
     return sweeps;
   }
   constexpr bool reads_sum(const Node& n) const {
     for (int o : g.operands(n))
-      if (s.block_of[o] == block && !s.uniform[o] && row_value[o]) return true;
+      if (s.block_of[o] == block && !s.uniform[o] && state[o].row_value) return true;
     return false;
   }
 
@@ -114,26 +114,26 @@ struct Lowering : KernelGrid {
       for (int k = n - 1; k >= 0; --k) {
         const int i = m[k];
         const bool reduction = is_reduction(g[i].op);
-        if (level[i] == sweep && ((s.stored[i] && !row_value[i]) || reduction))
+        if (state[i].level == sweep && ((s.stored[i] && !state[i].row_value) || reduction))
           demand[sweep * n + k] = 1;
-        if ((row_value[i] && !reduction) || !demand[sweep * n + k] || g[i].op == Op::matmul)
+        if ((state[i].row_value && !reduction) || !demand[sweep * n + k] || g[i].op == Op::matmul)
           continue;
         for (int o : g.operands(i)) {
-          if (s.block_of[o] != block || is_view(g[o]) || s.uniform[o] || row_value[o])
+          if (s.block_of[o] != block || is_view(g[o]) || s.uniform[o] || state[o].row_value)
             continue;
-          if (level[o] == sweep || !(s.stored[o] || is_expensive(g[o]) || is_widened(g[o]))) {
-            demand[sweep * n + position[o]] = 1;
+          if (state[o].level == sweep || !(s.stored[o] || is_expensive(g[o]) || is_widened(g[o]))) {
+            demand[sweep * n + state[o].position] = 1;
           } else {
-            demand[level[o] * n + position[o]] = 1;
-            if (!s.stored[o] && scratch_of[o] < 0) new_scratch(o);
+            demand[state[o].level * n + state[o].position] = 1;
+            if (!s.stored[o] && state[o].scratch < 0) new_scratch(o);
           }
         }
       }
     return demand;
   }
   constexpr void new_scratch(int o) {
-    if (slot[o] < 0) touched.push_back(o);
-    scratch_of[o] = plan.buffers.size();
+    if (state[o].reg < 0) touched.push_back(o);
+    state[o].scratch = plan.buffers.size();
     ++kernel.scratch;
     plan.buffers.push_back({.dtype = g[o].dtype,
                             .size = kernel.tile ? Extent(kernel.tile)
@@ -159,14 +159,14 @@ struct Lowering : KernelGrid {
         } else if (!valid(i, segment)) {
           compute(i, segment);
         }
-        if (level[i] == sweep) {
+        if (state[i].level == sweep) {
           if (s.stored[i]) emit_store(i, segment, buffer_of[i]);
-          if (scratch_of[i] >= 0) emit_store(i, segment, scratch_of[i]);
+          if (state[i].scratch >= 0) emit_store(i, segment, state[i].scratch);
         }
       }
       for (int k = 0; k < n; ++k) {
         const int i = m[k];
-        if (!row_value[i] || level[i] != sweep) continue;
+        if (!state[i].row_value || state[i].level != sweep) continue;
         if (!is_reduction(g[i].op)) compute(i, segment + 1);
         if (s.stored[i]) emit_store(i, segment + 1, buffer_of[i]);
       }
