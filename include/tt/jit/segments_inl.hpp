@@ -29,11 +29,18 @@ inline Text in_words(const SizesNeeded& e) {
 /// that no input has follows from the others and the number of elements. Plain numbers are constants until they vary.
 enum class NumberRole : char { plain, size, reshape_first, reshape_further };
 
+/// A value as the words of a range name it.
+struct RangeValue {
+  enum class Kind : std::uint8_t { none, input, constant, result } kind = Kind::none;
+  int index = 0;  ///< among those of its kind
+  bool is(Kind k) const { return kind == k; }
+  std::int64_t word() const { return static_cast<std::int64_t>(kind) << 32 | index; }
+};
 /// The key of a segment: a range of recorded steps, in numbers that do not depend on the call.
 struct RangeKey {
   Arguments inputs;
   std::vector<int> input_value;     ///< the value of each input
-  std::vector<int> local;           ///< of each value: its number in `words`
+  std::vector<RangeValue> local;    ///< of each value of the list
   std::vector<int> number_value;    ///< values that are constants, and
   std::vector<std::int64_t> number; ///< their bits
   std::vector<int> output;          ///< values that are needed afterwards
@@ -154,7 +161,6 @@ inline std::int64_t bits_of(const Tensor& number) {
   });
   return bits;
 }
-inline constexpr int constant_name = 1 << 20, result_name = 2 << 20;
 
 /// Numbers all values of the range, and lists its inputs, outputs and updates.
 TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int end, bool last, RangeKey& key) {
@@ -167,7 +173,8 @@ TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int en
   key.updated.clear();
   key.update.clear();
   key.taped = false;
-  key.local.assign(list.values.size(), -1);
+  using Kind = RangeValue::Kind;
+  key.local.assign(list.values.size(), {});
   int results = 0;
   const auto add_input = [&](int v) {
     key.inputs.tensor.push_back(&list.real(v));
@@ -177,21 +184,21 @@ TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int en
     const Step& s = list.step(i);
     for (int k = 0; k < s.operands; ++k) {
       const int o = list.operand(s, k);
-      int& local = key.local[static_cast<std::size_t>(o)];
-      if (local >= 0) continue;
+      RangeValue& local = key.local[static_cast<std::size_t>(o)];
+      if (!local.is(Kind::none)) continue;
       if (list.value(o).constant) {
-        local = constant_name | static_cast<int>(key.number.size());
+        local = {Kind::constant, static_cast<int>(key.number.size())};
         key.number_value.push_back(o);
         key.number.push_back(bits_of(list.value(o).tensor));
       } else {
-        local = key.inputs.count();
+        local = {Kind::input, key.inputs.count()};
         add_input(o);
       }
     }
     for (int k = 0; k < s.results; ++k) {
       const int v = s.result + k;
       const Value& value = list.value(v);
-      key.local[static_cast<std::size_t>(v)] = result_name | results++;
+      key.local[static_cast<std::size_t>(v)] = {Kind::result, results++};
       const bool read_later = value.last_use >= end;
       if (s.kind == StepKind::view ? !read_later : !value.needed && !read_later) continue;
       key.output.push_back(v);
@@ -200,15 +207,15 @@ TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int en
   }
   if (last)
     for (const Update& u : list.updates) {
-      if (key.local[static_cast<std::size_t>(u.value)] < result_name) continue;  // of an earlier range: written by the recorder
-      int& local = key.local[static_cast<std::size_t>(u.target)];
-      int input = local;
-      if (local < 0 || local >= constant_name) {
-        input = key.inputs.count();
+      if (!key.local[static_cast<std::size_t>(u.value)].is(Kind::result)) continue;  // of an earlier range: written by the recorder
+      RangeValue& local = key.local[static_cast<std::size_t>(u.target)];
+      RangeValue input = local;
+      if (!local.is(Kind::input)) {  // its elements are written, though the range reads a constant or a result in its place
+        input = {Kind::input, key.inputs.count()};
         add_input(u.target);
-        if (local < 0) local = input;
+        if (local.is(Kind::none)) local = input;
       }
-      key.updated.push_back(input);
+      key.updated.push_back(input.index);
       key.update.push_back(u.value);
     }
 }
@@ -232,7 +239,7 @@ TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, co
     w.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.op)));
     w.push_back(static_cast<int>(s.kind) | (s.detached || s.keeps_history ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
     w.push_back(s.words);
-    for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(list.operand(s, k))]);
+    for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(list.operand(s, k))].word());
     bool reshape = s.op == &detail::reshape_operator();
     const bool sizes = reshape || s.op == &detail::expand_operator();
     for (int k = 1; k < s.words && sizes; ++k) reshape = reshape && list.word(s, k) != 0;  // with no elements, a size does not follow from the others
@@ -245,11 +252,11 @@ TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, co
     for (int k = 0; k < t.shape.rank; ++k) give(t.shape.code[k], NumberRole::size);
   }
   w.push_back(separator);
-  for (const int v : key.output) w.push_back(key.local[static_cast<std::size_t>(v)]);
+  for (const int v : key.output) w.push_back(key.local[static_cast<std::size_t>(v)].word());
   w.push_back(separator);
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     w.push_back(key.updated[k]);
-    w.push_back(key.local[static_cast<std::size_t>(key.update[k])]);
+    w.push_back(key.local[static_cast<std::size_t>(key.update[k])].word());
   }
   key.code = key.given;
   if (key.plain) return;
