@@ -130,7 +130,7 @@ bool is_batched(const Case& c, const Tensors& given) {
 bool loops_over_examples(const Case& c, const Tensors& given) {
   if (given.empty()) return false;
   try {
-    const tt::Graph one = tt::trace(tt::frozen([free = unseeded(c)](const Tensor& t) { return result_with(free, {t}); }), given[0]).graph;
+    const tt::Graph one = tt::trace([free = unseeded(c)](const Tensors& t) { return result_with(free, t); }, given).graph;
     const auto loops = [](const tt::Graph& g) {
       int n = 0;
       for (int i = 0; i < g.size(); ++i) n += tt::is_control(g[i]) && tt::control_of(g[i]).kind == tt::Control::scan;

@@ -131,9 +131,9 @@ template <std::int64_t... E>
 struct TensorFunction<BroadcastFn<E...>> {
   static Tensor run(SourceLine at, const Tensor& a) { return a.expand({E...}, at); }
 };
-template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step>
-struct TensorFunction<SliceFn<Axis, Start, Length, Step>> {
-  static Tensor run(SourceLine at, const Tensor& a) { return a.slice(Axis, Start, Start + Length * Step, Step, at); }
+template <int Axis, std::int64_t Start, std::int64_t End, std::int64_t Step>
+struct TensorFunction<SliceFn<Axis, Start, End, Step>> {
+  static Tensor run(SourceLine at, const Tensor& a) { return a.slice(Axis, Start, End, Step, at); }
 };
 template <>
 struct TensorFunction<DetachFn> {
