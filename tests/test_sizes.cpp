@@ -65,6 +65,9 @@ TEST_CASE("an equation that a branch asks about is a guard, and does not special
   for (const std::int64_t n : {7, 8, 12, 6}) CHECK(same_bits(both(numbered(n, 3), numbered(20 - n, 3)), numbered(n, 3).sum() + numbered(20 - n, 3).sum()));
   CHECK(both.captures() == 1);
   CHECK(same_bits(both(numbered(7, 3), numbered(14, 3)), numbered(7, 3).sum() - numbered(14, 3).sum()));
+  const auto even = [](const Tensor& x) { return x.size(0) % 2 == 0 ? x + 1 : x - 1; };  // a trace has no guards, but divisors of sizes
+  const auto traced = tt::trace(even, numbered(8, 3));
+  CHECK(same_bits(traced(numbered(12, 3)), even(numbered(12, 3))));
 }
 
 TEST_CASE("a branch on the size of a value, or of what the function makes, is right for every size") {

@@ -317,6 +317,7 @@ TEST_CASE("what cannot be written is refused before the file is touched") {
     CHECK(said.find("test_tensor_files.cpp") != std::string::npos);
   };
   refused("w", Tensor(), "w: the Tensor is undefined, and has no place in a file. Use tt::empty({0})?");
+  refused("w", tt::ones({2}, {.device = tt::DeviceType::meta}), "w: a Tensor on device meta has no elements to write.");
   refused("", tt::ones({1}), "the name of a Tensor is empty.");
   refused(std::string("a\0b", 3), tt::ones({1}), "the name of a Tensor has a zero byte in it.");
   refused(std::string(65001, 'x'), tt::ones({1}), "the name of a Tensor has more than 65,000 bytes.");

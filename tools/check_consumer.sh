@@ -45,6 +45,13 @@ done
 for program in "$work/consumer"/with_*; do
   [ -x "$program" ] && step "running $(basename "$program")" "$program"
 done
+skips=
+for component in fft:fft safetensors:json eigen:eigen; do
+  [ -x "$work/consumer/with_${component%:*}" ] || skips="$skips [SKIPPED ${component#*:}: component ${component%:*} has no package here]"
+done
+if cmake -S tests/consumer -B "$work/refused" -G Ninja "-DCMAKE_CXX_COMPILER=$GXX" -DCMAKE_PREFIX_PATH="$work/prefix" -DTT_ASK_FOR=nothing_of_this_name >"$log" 2>&1; then
+  report "find_package(tt REQUIRED COMPONENTS nothing_of_this_name) found it"
+fi
 ways=0
 for program in "$work/consumer"/consumer*; do
   [ -f "$program" ] && [ -x "$program" ] || continue
@@ -67,4 +74,4 @@ step "running one_op" "$work/consumer/one_op"
 step "stripping one_op" strip -o "$work/stripped" "$work/consumer/one_op"
 size=$(wc -c <"$work/stripped")
 [ "$size" -le "$most" ] || report "a program of one op, linked with tt::compiled and stripped, has $size bytes, at most $most"
-verdict "the installed tt and the plain include path, -O0 and -O2, with and without -march=native, give the same program, $ways ways"
+verdict "the installed tt and the plain include path, -O0 and -O2, with and without -march=native, give the same program, $ways ways$skips"

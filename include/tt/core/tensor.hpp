@@ -94,18 +94,20 @@ class InPlace {
   template <class... A>
   InPlace(Tensor& target, const char* name, SourceLine at, const A&... others);
   InPlace(const InPlace&) = delete;
-  TT_INLINE ~InPlace();
+  inline ~InPlace();
   /// The target: it holds `result` already, or gets its elements.
-  TT_INLINE Tensor& take(const Tensor& result) const;
-  /// Called by the op. Throws InternalError if the method calls a second one.
-  TT_INLINE Tensor write(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes);
+  inline Tensor& take(const Tensor& result) const;
+  /// Called by the first elementwise op that has the target among its operands. By pointer, as programs without such methods have no code for them. Throws
+  /// InternalError at a second one.
+  Tensor (*const write)(InPlace& method, const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes);
 
  private:
   Tensor& target_;
   const char* const name_;
   SourceLine at_;
-  bool written_ = false;
-  TT_INLINE void begin(bool taped);
+  InPlace* before_ = nullptr;
+  bool armed_ = false, written_ = false;
+  inline Tensor result_of(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes);
 };
 
 /// Autograd's data of a Tensor, defined in autograd/.
@@ -904,7 +906,7 @@ class Tensor {
   template <class L> Tensor& clamp_(const L& low, SourceLine at = here()) { return clamp_min_(low, at); }
   template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return detail::InPlace(*this, "clamp_min_", at, low).take(before_update(at, low).clamp_min(low, at)); }
   template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return detail::InPlace(*this, "clamp_max_", at, high).take(before_update(at, high).clamp_max(high, at)); }
-  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return detail::InPlace(*this, "masked_fill_", at, mask, value).take(before_update(at, mask, value).masked_fill(mask, value, at)); }
+  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return replace("masked_fill_", before_update(at, mask, value).masked_fill(mask, value, at), at); }
   template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return replace("masked_scatter_", before_update(at, mask, source).masked_scatter(mask, source, at), at); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return replace("scatter_", before_update(at, dim, index, src).scatter(dim, index, src, at), at); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, std::string_view reduce, SourceLine at = here()) { return replace("scatter_", before_update(at, src).scatter(dim, index, src, reduce, at), at); }
@@ -966,7 +968,7 @@ class Tensor {
   template <class B> Tensor& nextafter_(const B& o, SourceLine at = here()) { return replace("nextafter_", before_update(at, o).nextafter(o, at), at); }
   template <class B> Tensor& xlogy_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "xlogy_", at, o).take(before_update(at, o).xlogy(o, at)); }
   template <class B> Tensor& float_power_(const B& o, SourceLine at = here()) { return replace("float_power_", before_update(at, o).float_power(o, at), at); }
-  template <class B> Tensor& logical_xor_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "logical_xor_", at, o).take(before_update(at, o).logical_xor(o, at)); }
+  template <class B> Tensor& logical_xor_(const B& o, SourceLine at = here()) { return replace("logical_xor_", before_update(at, o).logical_xor(o, at), at); }
   template <class B> Tensor& bitwise_and_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "bitwise_and_", at, o).take(before_update(at, o).bitwise_and(o, at)); }
   template <class B> Tensor& bitwise_or_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "bitwise_or_", at, o).take(before_update(at, o).bitwise_or(o, at)); }
   template <class B> Tensor& bitwise_xor_(const B& o, SourceLine at = here()) { return detail::InPlace(*this, "bitwise_xor_", at, o).take(before_update(at, o).bitwise_xor(o, at)); }

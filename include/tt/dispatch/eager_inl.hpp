@@ -117,7 +117,7 @@ TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
 }
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at, const Tensor* into) {
-  if (InPlace* const method = DispatchState::of_this_thread().in_place) [[unlikely]] return method->write(op, operand, count, attributes);
+  if (InPlace* const method = DispatchState::of_this_thread().in_place) [[unlikely]] return method->write(*method, op, operand, count, attributes);
   SmallVec<const Tensor*, 4> argument(count);
   SmallVec<Tensor, 4> made(count);
   const int first = op.primitive == Op::where ? 1 : 0;  // a condition is not promoted

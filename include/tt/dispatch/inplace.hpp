@@ -78,12 +78,36 @@ TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* o
 TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const TensorOperand* operand, int count, const Attributes& attributes, const char* name,
                                     SourceLine at);
 template <class... A>
-InPlace::InPlace(Tensor& target, const char* name, SourceLine at, const A&... others) : target_(target), name_(name), at_(at) {
+InPlace::InPlace(Tensor& target, const char* name, SourceLine at, const A&... others)
+    : write([](InPlace& method, const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes) { return method.result_of(op, operand, count, attributes); }),
+      target_(target), name_(name), at_(at) {
   const auto taped = [&](const auto& o) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(o)>, Tensor>) return !o.defined() || change_is_taped(target, &o);
     else return false;
   };
-  begin((taped(target) || ... || taped(others)));
+  armed_ = !capture_mode && !(taped(target) || ... || taped(others));
+  if (!armed_) return;
+  before_ = DispatchState::of_this_thread().in_place;
+  DispatchState::of_this_thread().in_place = this;
+}
+inline InPlace::~InPlace() {
+  if (armed_) DispatchState::of_this_thread().in_place = before_;
+}
+inline Tensor InPlace::result_of(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes) {
+  DispatchState& state = DispatchState::of_this_thread();
+  state.in_place = nullptr;  // not for ops that this one calls
+  bool reads_target = false;
+  for (int k = 0; k < count; ++k) reads_target = reads_target || (operand[k].tensor && operand[k].tensor->is_same(target_));
+  if (reads_target && written_) TT_THROW(InternalError(Text("tt::") << name_ << ": the method calls more than one op, the first of which has written its result." << at_));
+  const Tensor result = reads_target ? write_elementwise(op, target_, operand, count, attributes, name_, at_) : call_elementwise(op, operand, count, attributes, at_);
+  written_ = written_ || reads_target;
+  state.in_place = this;
+  return result;
+}
+inline Tensor& InPlace::take(const Tensor& result) const {
+  if (!written_) return target_.replace(name_, result, at_);
+  if (!result.is_same(target_)) TT_THROW(InternalError(Text("tt::") << name_ << ": the method's result is not that of its elementwise op." << at_));
+  return target_;
 }
 
 /// target = op(target, operand), in place.

@@ -74,25 +74,6 @@ TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const Te
   advance_version(target);
   return target;
 }
-TT_INLINE void InPlace::begin(bool taped) {
-  if (!capture_mode && !taped) DispatchState::of_this_thread().in_place = this;
-}
-TT_INLINE InPlace::~InPlace() { DispatchState::of_this_thread().in_place = nullptr; }
-TT_INLINE Tensor InPlace::write(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes) {
-  if (written_) TT_THROW(InternalError(Text("tt::") << name_ << ": the method calls more than one op, the first of which has written its result." << at_));
-  DispatchState& state = DispatchState::of_this_thread();
-  state.in_place = nullptr;
-  write_elementwise(op, target_, operand, count, attributes, name_, at_);
-  written_ = true;
-  state.in_place = this;
-  return target_;
-}
-TT_INLINE Tensor& InPlace::take(const Tensor& result) const {
-  if (!written_) return target_.replace(name_, result, at_);
-  if (!result.is_same(target_)) TT_THROW(InternalError(Text("tt::") << name_ << ": the method's result is not that of its elementwise op." << at_));
-  return target_;
-}
-
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand* operand, const char* name, SourceLine at) {
   const Tensor* const other = operand ? operand->tensor : nullptr;
   const int count = operand ? 2 : 1;

@@ -280,6 +280,13 @@ template <class> Tensor& Tensor::bernoulli_(double p, Generator& g, SourceLine a
 template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return bernoulli_(p, default_generator(), at); }
 
 namespace detail {
+/// Of operators that random.hpp calls with Tensors that fit: a call by name, or a graph that was read, may give others.
+inline void need_drawn(const Call& c, bool fits) {
+  for (int k = 0; k < c.arguments; ++k) fits = fits && c[k].dtype() == DType::f64;
+  if (!fits) TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors of f64 whose shapes go together are expected." << c.at));
+}
+/// A drawn number, or 0 where it is not from 0 to below 1.
+inline double drawn_number(double u) { return u >= 0 && u < 1 ? u : 0; }
 /// The whole numbers below n, shuffled by n uniform numbers (n,) of f64: exchanges from the end on (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm P).
 template <class = void>
 struct Shuffled {
@@ -287,6 +294,7 @@ struct Shuffled {
   static constexpr OpInfo info{.name = "_shuffled", .arguments = "drawn"};
   static Sym like(const Sym& drawn, const Options&) { return {drawn.graph, drawn.graph->constant(DType::i64, 0, drawn.shape())}; }
   static void kernel(Call& c, const Options&) {
+    need_drawn(c, c[0].dim() == 1);
     const std::int64_t n = c[0].impl().numel;
     c.result[0] = Tensor(DType::i64, c[0].impl().shape, c[0].device());
     if (c[0].is_meta()) return;
@@ -294,7 +302,7 @@ struct Shuffled {
     auto* const p = c.result[0].data_ptr<std::int64_t>();
     const auto* const drawn = u.data_ptr<double>();
     for (std::int64_t k = 0; k < n; ++k) p[k] = k;
-    const auto other = [drawn](std::int64_t k) { return static_cast<std::int64_t>(drawn[k] * static_cast<double>(k + 1)); };
+    const auto other = [drawn](std::int64_t k) { return static_cast<std::int64_t>(drawn_number(drawn[k]) * static_cast<double>(k + 1)); };
     constexpr std::int64_t ahead = 24;  // so many exchanges ahead memory is fetched
     for (std::int64_t k = n - 1; k > 0; --k) {
       if (k > ahead) __builtin_prefetch(p + other(k - ahead), 1);
@@ -307,7 +315,7 @@ struct Shuffled {
 template <class = void>
 Tensor randperm(SizeArgument n, Generator& g = default_generator(), SourceLine at = here()) {
   if (n.size < 0) TT_THROW(Error(Text("tt::randperm: n is negative: ") << n.size.value() << "." << at));
-  return call_with<detail::Shuffled<>>(at, {}, rand({n.size}, g, {.dtype = DType::f64}, at));
+  return call_with<detail::Shuffled<>>(at, {}, detail::draw<RandLike>({n.size}, g, {.dtype = DType::f64}, "randperm", at));
 }
 namespace detail {
 /// Running sums of `Rows` rows of n numbers, interleaved. Returns the first row with a negative, infinite or NaN number, or -1.
@@ -333,6 +341,7 @@ struct DrawnColumns {
   static constexpr OpInfo info{.name = "_drawn_columns", .arguments = "input, drawn"};
   static Sym like(const Sym&, const Sym& drawn, const Options&) { return {drawn.graph, drawn.graph->constant(DType::i64, 0, drawn.shape())}; }
   static void kernel(Call& c, const Options& o) {
+    need_drawn(c, c[0].dim() == 2 && c[1].dim() == 2 && c[0].size(0) == c[1].size(0));
     c.result[0] = Tensor(DType::i64, c[1].impl().shape, c[1].device());
     if (c[1].is_meta()) return;
     const Tensor given = c[0].contiguous(), u = c[1].contiguous();
@@ -379,7 +388,7 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
   if (rank < 1 || rank > 2 || !is_floating(weights.dtype()) || num_samples < 1)
     TT_THROW(Error(Text("tt::multinomial: ") << num_samples << " of weights " << name(weights.dtype()) << ' ' << weights.shape() << ". A vector or a matrix of floating numbers?" << at));
   const Tensor w = weights.detach().cpu(at).to(DType::f64, at).reshape({rank == 2 ? weights.size(0, at) : Size(1), weights.size(-1, at)}, at);
-  const Tensor r = call_with<detail::DrawnColumns<>>(at, {replacement}, w, rand({w.size(0, at), num_samples}, g, {.dtype = DType::f64}, at));
+  const Tensor r = call_with<detail::DrawnColumns<>>(at, {replacement}, w, detail::draw<RandLike>({w.size(0, at), num_samples}, g, {.dtype = DType::f64}, "multinomial", at));
   return (rank == 2 ? r : r.reshape({num_samples}, at)).to(weights.device(), false, at);
 }
 namespace detail {
@@ -390,13 +399,14 @@ struct PoissonCounts {
   static constexpr OpInfo info{.name = "_poisson_counts", .arguments = "rate, drawn"};
   static Sym like(const Sym& rate, const Sym&, const Options&) { return rate; }
   static void kernel(Call& c, const Options&) {
+    need_drawn(c, c[0].shape() == c[1].shape());
     c.result[0] = Tensor(DType::f64, c[0].impl().shape, c[0].device());
     if (c[0].is_meta()) return;
     const Tensor rates = c[0].contiguous(), seeds = c[1].contiguous();
     for (std::int64_t k = 0; k < rates.numel(); ++k) {
       const double rate = rates.data_ptr<double>()[k];
-      if (!(rate >= 0)) TT_THROW(Error(Text("tt::poisson: a rate is negative or NaN.") << c.at));
-      c.result[0].data_ptr<double>()[k] = count(rate, static_cast<std::uint64_t>(seeds.data_ptr<double>()[k] * 0x1p53));
+      if (!(rate >= 0) || rate == INFINITY) TT_THROW(Error(Text("tt::poisson: a rate is negative, infinite or NaN.") << c.at));
+      c.result[0].data_ptr<double>()[k] = count(rate, static_cast<std::uint64_t>(drawn_number(seeds.data_ptr<double>()[k]) * 0x1p53));
     }
   }
 
@@ -420,12 +430,12 @@ struct PoissonCounts {
   }
 };
 }  // namespace detail
-/// Numbers of events with these rates, of the shape and dtype of `rate`. Computed on the host. Throws Error where a rate is negative or NaN.
+/// Numbers of events with these rates, of the shape and dtype of `rate`. Computed on the host. Throws Error where a rate is negative, infinite or NaN.
 template <class = void>
 Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLine at = here()) {
   detail::need_floating("poisson", rate, at);
   const Tensor rates = rate.detach().cpu(at).to(DType::f64, at);
-  const Tensor drawn = rand({rates.numel(at)}, g, {.dtype = DType::f64}, at).reshape(rates.shape(at), at);
+  const Tensor drawn = detail::draw<RandLike>({rates.numel(at)}, g, {.dtype = DType::f64}, "poisson", at).reshape(rates.shape(at), at);
   return call_with<detail::PoissonCounts<>>(at, {}, rates, drawn).to(rate.dtype(), at).to(rate.device(), false, at);
 }
 

@@ -61,7 +61,7 @@ constexpr SlicedPart sliced_part(std::int64_t n, std::int64_t start, std::int64_
   const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
   const auto within = [&](std::int64_t k) { return k < 0 ? (k + n > low ? k + n : low) : k < high ? k : high; };
   const std::int64_t first = within(start), distance = step > 0 ? within(end) - first : first - within(end), by = step > 0 ? step : -step;
-  return distance > 0 ? SlicedPart{first, (distance + by - 1) / by} : SlicedPart{};
+  return distance > 0 ? SlicedPart{first, (distance - 1) / by + 1} : SlicedPart{};
 }
 static_assert(sliced_part(5, 1, 4, 2).length == 2 && sliced_part(5, -2, INT64_MAX, 1).first == 3 && sliced_part(5, 4, INT64_MIN, -2).length == 3);
 static_assert(sliced_part(5, 7, 9, 1).length == 0 && sliced_part(5, 0, -1, 1).length == 4 && sliced_part(0, 0, 3, 1).length == 0);
@@ -107,10 +107,10 @@ constexpr auto broadcast_to(A&& a, CallLine at = here()) {
 }
 /// x[..., Start:End:Step, ...]: elements of one axis from `Start` to before `End`, `Step` apart, as Tensor::slice has them: numbers below 0 count from the end, and
 /// both are held within the axis (INT64_MAX: to its end). A step below 0 goes backwards, as NumPy's (End = INT64_MIN: to the first element). Where the extent is known at
-/// run time only, numbers count from the begin, and the call throws Error when it is too small.
+/// run time only, numbers count from the begin, and the call throws Error when it is too small. Tensors have steps above 0.
 template <int Axis, std::int64_t Start, std::int64_t End, std::int64_t Step = 1, Value A>
 constexpr auto slice(A&& a, CallLine at = here()) {
-  static_assert(Step != 0, "tt: slice: a step of 0");
+  static_assert(Step != 0 && Step != INT64_MIN, "tt: slice: a step of 0");
   return std::remove_cvref_t<A>::tt_front::template function<detail::SliceFn<Axis, Start, End, Step>>(at, static_cast<A&&>(a));
 }
 /// The value without its derivative.

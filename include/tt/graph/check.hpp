@@ -127,7 +127,8 @@ constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   }
   if (n.shape.rank < 0 || n.shape.rank > max_rank) return "has a wrong rank";
   if (is_leaf(n.op)) return wrong_leaf(g, i);
-  for (int k = 0; n.op == Op::call && k < n.def->region_count; ++k)
+  const bool further_result = i > 0 && n.op == Op::call && g[i - 1].op == Op::call && g[i - 1].def == n.def;  // of the node before: its regions were looked at
+  for (int k = 0; n.op == Op::call && !further_result && k < n.def->region_count; ++k)
     if (!(check)(n.def->regions[k])) return "has a region that is not legal";
   if (const char* why = wrong_operands(g, n, phase); *why) return why;
   const Graph alone = recorded_alone(g, n);

@@ -53,7 +53,7 @@ inline Tensor load_npy<Tensor>(FilePath path) {
 
 /// Writes a Tensor, wherever it is, in C order; throws tt::Error naming the path when that fails, or the Tensor is undefined.
 inline void save_npy(FilePath path, const Tensor& t, SourceLine at = here()) {
-  detail::check_defined("tt::save_npy", path, Text(), t, at);
+  detail::check_has_elements("tt::save_npy", path, Text(), t, at);
   const Tensor dense = detail::stored_form(t);
   const std::span<const char> bytes = detail::bytes_of_elements(dense, at);
   detail::write_npy(path, detail::npy_start(dense.dtype(), dense.impl().shape), bytes.data(), bytes.size());
@@ -72,7 +72,7 @@ inline std::map<std::string, Tensor> load_npz(FilePath path) {
 inline void save_npz(FilePath path, const std::map<std::string, Tensor>& tensors, SourceLine at = here()) {
   for (const auto& [name, t] : tensors) {
     detail::check_npz_name(path, name, at);
-    detail::check_defined("tt::save_npz", path, Text(name.c_str()), t, at);
+    detail::check_has_elements("tt::save_npz", path, Text(name.c_str()), t, at);
   }
   detail::NpzWriter out(path, "tt::save_npz");
   for (const auto& [name, t] : tensors) detail::add_tensor(out, name.c_str(), t, at);

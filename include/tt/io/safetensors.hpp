@@ -177,7 +177,7 @@ inline void save_file(const std::map<std::string, Tensor>& tensors, FilePath pat
   const auto fail = [&](const Text& what) { TT_THROW(Error(Text("tt::safetensors: ") << path << ": " << what << at)); };
   std::vector<const std::pair<const std::string, Tensor>*> order;  // widest elements first, so that each Tensor is at a multiple of its element's size
   for (const auto& named : tensors) {
-    tt::detail::check_defined("tt::safetensors", path, Text(named.first.c_str()), named.second, at);
+    tt::detail::check_has_elements("tt::safetensors", path, Text(named.first.c_str()), named.second, at);
     try {
       (void)nlohmann::json(named.first).dump();
     } catch (const nlohmann::json::exception&) {
@@ -218,7 +218,7 @@ inline void save_file(const std::map<std::string, Tensor>& tensors, FilePath pat
 /// Writes the Tensors and scalars of a struct, or a list of such, under the names of its members, as tt::save does for .npz files.
 template <class S>
 void save(FilePath path, const S& tensors, const Metadata& metadata = {}, SourceLine at = here()) {
-  tt::detail::check_defined("tt::safetensors", path, tensors, at);
+  tt::detail::check_has_elements("tt::safetensors", path, tensors, at);
   std::map<std::string, Tensor> all;
   tt::detail::each_named(Text(), tensors, [&]<class T>(const Text& leaf, const T& x) {
     const std::string name = tt::detail::leaf_name(leaf).c_str();

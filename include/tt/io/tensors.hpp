@@ -141,14 +141,15 @@ class TensorLoader {
 };
 
 /// Throws Error when a Tensor is undefined; `leaf` may be empty.
-inline void check_defined(const char* op, const char* path, const Text& leaf, const Tensor& t, SourceLine at) {
+inline void check_has_elements(const char* op, const char* path, const Text& leaf, const Tensor& t, SourceLine at) {
+  if (t.defined() && t.is_meta()) TT_THROW(Error(Text(op) << ": " << path << ": " << leaf << (leaf.empty() ? "" : ": ") << "a Tensor on device meta has no elements to write." << at));
   if (t.defined()) return;
   TT_THROW(Error(Text(op) << ": " << path << ": " << leaf << (leaf.empty() ? "" : ": ") << "the Tensor is undefined, and has no place in a file. Use tt::empty({0})?" << at));
 }
 template <class S>
-void check_defined(const char* op, const char* path, const S& tensors, SourceLine at) {
+void check_has_elements(const char* op, const char* path, const S& tensors, SourceLine at) {
   each_named(Text(), tensors, [&](const Text& leaf, const auto& x) {
-    if constexpr (requires { x.defined(); }) check_defined(op, path, leaf_name(leaf), x, at);
+    if constexpr (requires { x.defined(); }) check_has_elements(op, path, leaf_name(leaf), x, at);
   });
 }
 template <class Reader, class S>
@@ -167,7 +168,7 @@ void load_from(const Reader& in, const char* path, S& tensors, SourceLine at) {
 template <class S>
   requires(detail::at_run_time<S>)
 void save(FilePath path, const S& tensors, SourceLine at = here()) {
-  detail::check_defined("tt::save", path, tensors, at);
+  detail::check_has_elements("tt::save", path, tensors, at);
   detail::NpzWriter out(path);
   detail::each_named(Text(), tensors, [&]<class T>(const Text& leaf, const T& x) {
     Text name = detail::leaf_name(leaf);

@@ -202,9 +202,6 @@ TT_INLINE void check_marks(const Arguments& a, const Guards& guards, const SizeS
           if (g.most < mark.most) what << "at most " << g.most;
           else what << "at least " << g.least;
           at = g.at;
-        } else if (g.extent != e && g.least == g.most && symbols_of(e).within(symbols_of(g.extent))) {
-          what << "is in an equation that the function asks about";
-          at = g.at;
         }
       if (!what.empty())
         TT_THROW(Error(Text("tt::compile: ") << name << ": axis " << d << " of argument " << k << " is marked dynamic, but its size " << what

@@ -36,7 +36,7 @@ class Tracer final : public Recorder {
     std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
   }
   inline Extent size_of(const Tensor& t, int axis) override;
-  void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) override { builder_.guard_size(e, least, most, at, true); }
+  void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) override { builder_.guard_size(e, least, most, at, options_.guards_sizes); }
   inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   inline void finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) override;
   Device device() const override { return runs_on_; }
