@@ -342,8 +342,9 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   Joint::Backward make_backward(const Joint& j, const BitSet& seeded) const;
   Joint::Backward backward_of(Partition&& p, const BitSet& given) const;
 
-  /// Where a call runs: where its first argument with axes is that is read; else where a single element
-  /// is that no CPU can read, or where one is that only lends its shape; else `otherwise`.
+  /// Where a call runs: where its first argument with axes is that is read; else where a single element is that no CPU can read, or
+  /// on a device `otherwise`, or where one is that only lends its shape; else `otherwise`. Of steps, each of which runs where what it
+  /// reads is, the first on a device counts.
   TT_INLINE Device device_of(const Tensor* const* argument, int count, Device otherwise) const;
   void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
   DeviceProgram* device_program(DeviceType type, bool writes) const;
