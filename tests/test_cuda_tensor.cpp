@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "control_cases.hpp"
 #include "cuda/fake.hpp"
 #include "tensors.hpp"
 #include "tt/backends/algorithms.hpp"
@@ -181,6 +182,17 @@ TEST_CASE("compiled functions run on the device too") {
     CHECK(same(on_device, loss));
   }
   CHECK(same(gv, v));
+}
+
+TEST_CASE("branches, loops and scans run on the device, with gradients") {
+  const auto left_out = [](const std::string& what) {  // on the fake, which takes a fifth of a second for each kernel: test_devices.cpp has them
+    for (const char* one : {"cond of a number, first", "cond of a number, second", "loops and a branch in a loop", "scan of two", "scan of branches", "scan of several dtypes",
+                            "what does not lie dense", "grad of scan"})
+      if (what == one) return !fake::is_real();
+    return false;
+  };
+  for (const control_cases::Case& c : control_cases::all())
+    if (!left_out(c.what)) control_cases::check(c, gpu, false);
 }
 
 TEST_CASE("a gradient that nothing has to be read for lies where its argument does, in its dtype") {

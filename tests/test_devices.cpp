@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "control_cases.hpp"
 #include "tensors.hpp"
 #include "tt/dispatch/device_fallback.hpp"
 
@@ -135,39 +137,55 @@ TEST_CASE("what a device has nothing for runs on the CPU, and is counted by name
 
 namespace {
 
-int plans = 0, plan_runs = 0;
-/// A plan on the CPU's interpreter, as a device's program.
-struct PlanProgram {
-  tt::backend::TileProgram program;
-  tt::BitSet none;
-  void run(int, const tt::ProgramArguments& a, const tt::SymbolValues& sizes) {
-    ++plan_runs;
-    program.run(a.external, sizes);
-  }
-  const tt::BitSet& may_be_on_host() const { return none; }
-  tt::Text report() const { return tt::Text("a plan"); }
-};
-/// Memory of the host that is called a device's.
+/// Memory of the host under addresses that it does not have: whoever else reads an element by mistake ends the program, as with a real device.
+constexpr std::uintptr_t far_away = std::uintptr_t{1} << 62;
+template <class T>
+T* address_here(T* p) { return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) & ~far_away); }
 constexpr tt::DeviceApi own_memory{
     .count = [] { return 1; },
-    .allocate = [](int, std::size_t bytes) { return ::operator new(bytes + tt::storage_padding, std::align_val_t{tt::storage_alignment}); },
-    .free = [](int, void* p, std::size_t) noexcept { ::operator delete(p, std::align_val_t{tt::storage_alignment}); },
-    .copy = [](void* to, tt::Device, const void* from, tt::Device, std::size_t bytes, bool) { std::memcpy(to, from, bytes); },
+    .allocate = [](int, std::size_t bytes) {
+      void* const p = ::operator new(bytes + tt::storage_padding, std::align_val_t{tt::storage_alignment});
+      return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) | far_away);
+    },
+    .free = [](int, void* p, std::size_t) noexcept { ::operator delete(address_here(p), std::align_val_t{tt::storage_alignment}); },
+    .copy = [](void* to, tt::Device, const void* from, tt::Device, std::size_t bytes, bool) { std::memcpy(address_here(to), address_here(from), bytes); },
     .synchronize = [](int) {},
     .stream = nullptr,
     .stats = nullptr,
     .empty_cache = nullptr,
 };
 
+int plans = 0, plan_runs = 0;
+/// A plan on the CPU's interpreter, as a device's program.
+struct PlanProgram {
+  tt::backend::TileProgram program;
+  int externals;
+  tt::BitSet none;
+  void run(int, const tt::ProgramArguments& a, const tt::SymbolValues& sizes) {
+    ++plan_runs;
+    std::vector<void*> external;
+    for (int k = 0; k < externals; ++k) external.push_back(address_here(a.external[k]));
+    program.run(external.data(), sizes);
+  }
+  const tt::BitSet& may_be_on_host() const { return none; }
+  tt::Text report() const { return tt::Text("a plan"); }
+};
+/// A device that runs plans, and nothing else unless it is allowed to.
+tt::Device register_plans(const char* name) {
+  const tt::Device device = tt::register_device(name, &own_memory);
+  tt::set_program_maker(device.type, [](tt::Plan plan, const char*, const tt::ProgramOptions&) {
+    ++plans;
+    const int externals = plan.externals;
+    return new tt::DeviceProgram(new PlanProgram{tt::backend::TileProgram(std::move(plan)), externals, {}});
+  });
+  return device;
+}
+
 }  // namespace
 
 TEST_CASE("a device may have its programs made of plans, each once for a function, and one for writing into views") {
   tt::register_all_ops();
-  const tt::Device device = tt::register_device("test_plans", &own_memory);
-  tt::set_program_maker(device.type, [](tt::Plan plan, const char*, const tt::ProgramOptions&) {
-    ++plans;
-    return new tt::DeviceProgram(new PlanProgram{tt::backend::TileProgram(std::move(plan)), {}});
-  });
+  const tt::Device device = register_plans("test_plans");
   tt::set_cpu_fallback(device);
   const Tensor x = tt::randn({5, 6}, 1);
   Tensor y = x.to(device), z = x.clone();
@@ -187,4 +205,135 @@ TEST_CASE("a device may have its programs made of plans, each once for a functio
   const auto f = tt::compile([](const Tensor& t) { return tt::exp(t) * 2; });
   CHECK(numbers(f(y.detach()).cpu()) == numbers(f(z.detach())));
   CHECK(std::string(f.explain()).find("a plan") != std::string::npos);
+}
+
+// ---- control flow
+
+TEST_CASE("branches, loops and scans run as programs of a device, with gradients, and nothing of them on the CPU") {
+  const tt::Device device = register_plans("test_control");
+  tt::set_cpu_fallback(device, false);
+  for (const control_cases::Case& c : control_cases::all()) control_cases::check(c, device);
+  CHECK(tt::cpu_fallback_calls(device) == 0);
+  // What a body needs and the device has not.
+  const auto select = [](const Tensor& x, const Tensor& places) {
+    return tt::map([&](const Tensor& place) { return tt::relu(x.index_select(0, place.reshape({1}))) + 1; }, places);
+  };
+  const Tensor x = tt::randn({3, 4}, 1), places = tt::tensor({2, 0, 2, 1});
+  const auto compiled = tt::compile(select, {.tier = 0, .fullgraph = true});
+  CHECK(message<tt::Unavailable>([&] { compiled(x.to(device), places.to(device)); }).starts_with("tt::index_select: has no kernel for Tensors on test_control. Move them to the CPU?"));
+  tt::set_cpu_fallback(device);
+  const Tensor got = compiled(x.to(device), places.to(device));
+  CHECK(got.device() == device);
+  CHECK(same_bits(got.cpu(), select(x, places)));
+  CHECK(tt::cpu_fallback_calls(device) == 4);
+  CHECK(message([&] { compiled(x.to(device), (places + 1).to(device)); }).starts_with("tt::index_select: index 3 is out of range for axis 0 of shape (3, 4)."));
+  for (const auto& f : {tt::compile([](const Tensor& t) { return tt::map([](const Tensor& row) { return row * 2; }, t); }, {.tier = 0})}) {
+    CHECK(message([&] { f(tt::zeros({0, 3}).to(device)); }).starts_with("tt::scan: there is no row to begin with."));
+    for (const int rows : {5, 1, 7, 2}) CHECK(same_bits(f(tt::randn({rows, 3}, rows).to(device)).cpu(), tt::randn({rows, 3}, rows) * 2));
+  }
+}
+
+TEST_CASE("control flow on a device without programs: each graph of it is a call of the CPU, counted") {
+  tt::register_all_ops();
+  const tt::Device device = tt::register_device("test_counted", &own_memory);
+  tt::set_cpu_fallback(device);
+  for (const control_cases::Case& c : control_cases::all()) control_cases::check(c, device);
+  const auto calls = [&](const char* what) {
+    for (const control_cases::Case& c : control_cases::all()) {
+      if (std::string(c.what) != what) continue;
+      const auto f = tt::compile(tt::frozen([function = c.function](const control_cases::List& t) { return function(t); }), {.tier = 0, .fullgraph = true});
+      const control_cases::List there = control_cases::to(c.given, device);
+      const long long before = tt::cpu_fallback_calls(device);
+      f(there);
+      return tt::cpu_fallback_calls(device) - before;
+    }
+    return -1LL;
+  };
+  CHECK(calls("cond, first") == 3);      // what is before the branch, the branch, what is behind it
+  CHECK(calls("cond in cond 3") == 2);   // nothing is behind it
+  CHECK(calls("while_loop of a turn") == 4);  // a condition more than turns
+  CHECK(calls("while_loop of no turn") == 4);  // results are copies
+  CHECK(calls("scan") == 6);             // five rows
+  CHECK(calls("checkpoint") == 1);
+}
+
+TEST_CASE("Tensors on the host beside those of a device, in branches and loops") {
+  const tt::Device device = register_plans("test_beside");
+  tt::set_cpu_fallback(device, false);
+  const Tensor x = tt::tensor({1.0, -2.0, 3.0}), rows = tt::tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}), two = tt::tensor(2.0), line = tt::tensor({0.5, 2.0});
+  /// The same results at the same places as eager ops.
+  const auto check = [&](const auto& f, const auto&... given) {
+    const auto eager = f(given...);
+    for (const auto& got : {tt::compile(f, {.tier = 0, .fullgraph = true})(given...), tt::trace(f, given...)(given...)})
+      for (std::size_t k = 0; k < eager.size(); ++k) {
+        CAPTURE(k);
+        CHECK(got[k].device() == eager[k].device());
+        CHECK(same_bits(got[k].cpu(), eager[k].cpu()));
+      }
+  };
+  using control_cases::List;
+  const auto branch = [](const Tensor& t, const Tensor& s) {
+    return List{tt::cond(s > 0, [](const Tensor& a) { return a * 2; }, [](const Tensor& a) { return -a; }, t)};
+  };
+  check(branch, x.to(device), two);
+  check(branch, x, two.to(device));
+  check([](const Tensor& t, const Tensor& s) {  // a branch that reads a number on the host alone
+    return List{tt::cond(t.sum() > 0, [&](const Tensor& a) { return tt::zeros_like(a) + s; }, [](const Tensor& a) { return -a; }, t) * t};
+  }, x.to(device), two);
+  check([](const Tensor& t, const Tensor& s) {
+    const auto [h, ys] = tt::scan([](const Tensor& before, const Tensor& row) { return std::pair{before + row.sum(), before * 2}; }, s, t);
+    return List{h, ys};
+  }, rows.to(device), two);
+  check([](const Tensor& t, const Tensor& h) {  // rows that are numbers on the host
+    const auto [last, ys] = tt::scan([](const Tensor& before, const Tensor& row) { return std::pair{before * row, before + row}; }, h, t);
+    return List{last, ys};
+  }, line, x.to(device));
+  check([](const Tensor& t, const Tensor& h) {  // and results of whole rows of the device
+    return List{t * 2, tt::map([&](const Tensor& place) { return place + h.sum(); }, h)};
+  }, rows, x.to(device));
+  const auto apart = [](const Tensor& t, const Tensor& h) {
+    return tt::scan([](const Tensor& before, const Tensor& row) { return std::pair{before * row, row}; }, h, t).first;
+  };
+  for (const std::string& said : {message([&] { apart(rows, x.to(device)); }), message([&] { tt::compile(apart, {.tier = 0})(rows, x.to(device)); })})
+    CHECK(said.starts_with("tt::mul: Tensors on different devices: test_beside:0 and cpu."));
+}
+
+TEST_CASE("a function that reads no element, only the sizes of its argument, runs on the CPU for a device without programs") {
+  const tt::Device device = tt::register_device("test_sizes_only", &own_memory);
+  tt::set_cpu_fallback(device);
+  const Tensor x = tt::ones({2, 3}).to(device);
+  const auto f = [](const Tensor& t) { return tt::zeros_like(t) + 2; };
+  const auto compiled = tt::compile(f, {.tier = 0});
+  for (const Tensor& got : {f(x), compiled(x)}) {
+    CHECK(got.device() == device);
+    CHECK(same_bits(got.cpu(), tt::full({2, 3}, 2.0)));
+  }
+}
+
+TEST_CASE("what is made between graph breaks lies where its program ran") {
+  const tt::Device device = register_plans("test_breaks");
+  tt::set_cpu_fallback(device, false);
+  const Tensor x = tt::tensor({1.0, -2.0, 3.0});
+  const auto looks = tt::compile([](const Tensor& t) {
+    const Tensor positive = t.sum() > 0;  // lt(0, sum): the number is on the host, the sum is not
+    CHECK(positive.device() == t.device());
+    return positive.item<bool>() ? t * 2 : -t;
+  });
+  const auto moves = tt::compile([](const Tensor& t) { return tt::cond(t.sum() > 0, [](const Tensor& a) { return a.cpu() * 2; }, [](const Tensor& a) { return -a.cpu(); }, t); });
+  const auto numbers_first = tt::compile([](const Tensor& s, const Tensor& t) { return t * s * tt::arange(0, 3, 1, {.device = t.device()}); }, {.tier = 0, .fullgraph = true});
+  const auto beside = tt::compile([](const Tensor& s, const Tensor& t) {
+    const Tensor half = s * 0.5, y = t * half;  // one program with y: on its device
+    return y.sum().item<float>() > 100 ? y : y + half.item<float>();
+  });
+  for (int time = 0; time < 2; ++time)
+    for (const Tensor& t : {x, -x}) {
+      const Tensor there = t.to(device), s = tt::tensor(2.0);
+      CHECK(looks(there).device() == device);
+      CHECK(same_bits(looks(there).cpu(), t.sum().item() > 0 ? t * 2 : -t));
+      CHECK(moves(there).device() == tt::Device{});
+      CHECK(same_bits(moves(there), t.sum().item() > 0 ? t * 2 : -t));
+      CHECK(numbers_first(s, there).device() == device);
+      CHECK(same_bits(numbers_first(s, there).cpu(), t * 2 * tt::arange(3)));
+      CHECK(same_bits(beside(s, there).cpu(), t + 1));
+    }
 }

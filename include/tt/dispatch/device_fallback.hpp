@@ -89,7 +89,8 @@ inline void run_graph_on_cpu(const GraphFunction& f, Device device, const Tensor
     const Tensor& t = *argument[k];
     if (needed && !(t.device() == device) && !is_host(t.device()))
       TT_THROW(Error(Text("tt::") << f.last_op() << ": Tensors on different devices: " << to_text(device) << " and " << to_text(t.device()) << '.'));
-    here[k] = needed && t.device().type != DeviceType::cpu ? lying_alike(t, Device{}) : t;
+    // An operand that lends its shape alone is not copied: the program would run on its device, and come here again.
+    here[k] = t.device().type == DeviceType::cpu ? t : needed ? lying_alike(t, Device{}) : Tensor(t.dtype(), t.impl().shape, {DeviceType::meta, 0});
     moved.push_back(&here[k]);
   }
   f.run(moved.data(), symbols, result, Device{});

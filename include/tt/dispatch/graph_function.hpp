@@ -342,8 +342,9 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   Joint::Backward make_backward(const Joint& j, const BitSet& seeded) const;
   Joint::Backward backward_of(Partition&& p, const BitSet& given) const;
 
-  /// The device of a call: of its first argument with axes that is read; else of a single element that is
-  /// read, best one that is not on the CPU; else of an argument that lends only its shape; else `otherwise`.
+  /// The device of a call: of its first argument with axes that is read; else of a single element that is read and that no CPU can read, or
+  /// on device `otherwise`; else of an argument that lends only its shape; else `otherwise`. Of steps, each of which runs where its operands
+  /// are, the first on a device counts.
   TT_INLINE Device device_of(const Tensor* const* argument, int count, Device otherwise) const;
   void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
   DeviceProgram* device_program(DeviceType type, bool writes) const;

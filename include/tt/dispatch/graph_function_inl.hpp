@@ -107,11 +107,12 @@ TT_INLINE Shape GraphFunction::output_shape(int k, const SymbolValues& symbols) 
 }
 TT_INLINE Device GraphFunction::device_of(const Tensor* const* argument, int count, Device otherwise) const {
   Device best = otherwise;
-  constexpr int most = 3;
-  int rank = -1;
+  constexpr int most = 4;
+  int rank = otherwise.type == DeviceType::cpu ? -1 : 1;  // a step of a function on a device: numbers on the host come along,
+  for (int k = 0; rank > 0 && k < outputs(); ++k) rank = graph_.donated[k] < 0 ? 1 : -1;  // if none is changed in place
   for (int k = 0; k < count && rank < most; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
-    const int r = reads(k) ? (t.shape.rank > 0 ? most : t.device.type != DeviceType::cpu ? 2 : 1) : 0;
+    const int r = !reads(k) ? 0 : t.shape.rank > 0 ? most - (steps_ && t.device.type == DeviceType::cpu) : t.device.type != DeviceType::cpu ? 2 : 1;
     if (r <= rank || (r == 0 && t.device.type == DeviceType::meta)) continue;
     rank = r;
     best = t.device;

@@ -110,7 +110,7 @@ inline void run_while_loop(const ControlRun& r, int carried, Tensor* result) {
 inline Tensor row_of(const Tensor& t, std::int64_t k) { return t.select(0, static_cast<int>(k)); }
 inline void put_row(const Tensor& to, std::int64_t k, const Tensor& row) {
   Tensor place = row_of(to, k);
-  if (!is_host(to.device()) || !row.is_contiguous()) return void(place.copy_(row));
+  if (!is_host(to.device()) || !is_host(row.device()) || !row.is_contiguous()) return void(place.copy_(row));
   const auto bytes = static_cast<std::size_t>(row.impl().numel * size_of(row.dtype()));
   if (bytes > 0) copy_memory(place.impl().data, row.impl().data, bytes);
 }

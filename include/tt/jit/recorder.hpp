@@ -231,6 +231,13 @@ class Recorder : public detail::CaptureMode {
   bool began_with_gradients() const { return state_before_.grad_enabled; }
 
   // ---- Tensors and values
+  /// The device of a result of these, see GraphFunction::device_of.
+  static Device device_of(const Tensor* const* argument, int count) {
+    const auto rank = [&](int k) { return argument[k]->dim() > 0 ? 2 : argument[k]->impl().device.type != DeviceType::cpu; };
+    int best = 0;
+    for (int k = 1; k < count; ++k) best = rank(k) > rank(best) ? k : best;
+    return count > 0 ? argument[best]->impl().device : Device{};
+  }
   bool is_recorded(const Tensor& t, SourceLine at) const {
     if (t.impl().trace_id < 0) return false;
     if (t.impl().capture != number_) TT_THROW(Error(Text("tt::compile: a Tensor of another capture was used.") << at));

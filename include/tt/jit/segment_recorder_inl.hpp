@@ -151,9 +151,7 @@ inline void SegmentRecorder::record(Call& c) {
   if (has_effect(*c.op)) return run_at_once(c, ", which has an effect");
   if (c.op->is_view) return record_view(c);
   const Values in = values_of(c);
-  Device device;
-  for (int k = 0; k < c.arguments; ++k)
-    if (c[k].dim() > 0 || k == 0) device = c[k].device();
+  const Device device = device_of(c.argument, c.arguments);
   // Dtype and shape of the results: plain elementwise ops need no graph for these.
   const Tensor* big = &c[0];
   DType dtype = big->dtype();
@@ -367,6 +365,7 @@ inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
   std::swap(to.storage, f.storage);
   autograd::swap_histories(to, f);
   to.data = f.data;
+  to.device = f.device;  // that of the program, which may have been given others too
   to.keys = f.keys;
   to.requires_grad = f.requires_grad;
   to.inference = to.inference || f.inference;

@@ -212,8 +212,7 @@ inline Tracer::Tracer(const char* name, const Guards& guards, TracerOptions opti
     : builder_(guards.sizes.values, guards.sizes.as_numbers, false), name_(name), options_(static_cast<TracerOptions&&>(options)), argument_(argument), passed_(passed),
       assigned_(static_cast<std::size_t>(argument.count())) {
   capture_number = number_;
-  for (int k = argument.count() - 1; k >= 0; --k)
-    if (argument[k].dim() > 0 || k == 0) runs_on_ = argument[k].impl().device;
+  runs_on_ = device_of(argument.tensor.data(), argument.count());
   const std::vector<Signature::Input> inputs = guards.sizes.inputs();
   first_same_ = argument.first_same();
   for (int k = 0; k < argument.count(); ++k) {
