@@ -309,6 +309,19 @@ TEST_CASE("calls in place and with out write where they are told, and make no te
   CHECK(x.version() == 2);
 }
 
+TEST_CASE("a batch norm and an activation run in the kernel of the convolution before them") {
+  const auto net = [](const Tensor& x, const Tensor& w, const Tensor& m, const Tensor& v, const Tensor& g, const Tensor& b) {
+    return tt::relu(tt::batch_norm(tt::conv2d(x, w, {}, {1, 1}, {1, 1}), m, v, g, b));
+  };
+  const auto plain = [](const Tensor& x, const Tensor& w) { return tt::conv2d(x, w, {}, {1, 1}, {1, 1}); };
+  const Tensor x = tt::rand({2, 8, 10, 10}), w = tt::rand({12, 8, 3, 3}), m = tt::rand({12}), v = tt::rand({12}) + 0.5, g = tt::rand({12}), b = tt::rand({12});
+  auto whole = tt::compile(net, {.tier = 0});
+  auto alone = tt::compile(plain, {.tier = 0});
+  CHECK(same_bits(whole(x, w, m, v, g, b), net(x, w, m, v, g, b)));
+  (void)alone(x, w);
+  CHECK(whole.kernels() == alone.kernels() + 1);  // 1 / sqrt(var + eps), of a value a channel
+}
+
 TEST_CASE("devices are written as PyTorch writes them") {
   std::ostringstream text;
   text << tt::Device{} << ' ' << tt::Device{tt::DeviceType::meta, 0} << ' ' << tt::Device{tt::DeviceType::cuda, 1};

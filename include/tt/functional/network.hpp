@@ -44,8 +44,9 @@ struct BatchNorm {
     const int rank = x.shape().rank;
     if (o.training || !mean.defined() || !var.defined()) return detail::channel_affine(detail::normalized(x, detail::all_axes(x) & ~2u, o.eps), weight, bias, info.name);
     for (const Sym& s : {mean, var}) detail::need_shape(s, Shape{x.shape()[1]}, info.name);
-    const auto v = detail::along_axis(var, 1, rank);
-    return detail::channel_affine((x - detail::along_axis(mean, 1, rank)) * tt::rsqrt(v + o.eps), weight, bias, info.name);
+    // Of a vector, so that a convolution's kernel reads it from memory (plan/epilogue_order.hpp).
+    const auto scale = detail::along_axis(tt::rsqrt(var + o.eps), 1, rank);
+    return detail::channel_affine((x - detail::along_axis(mean, 1, rank)) * scale, weight, bias, info.name);
   }
 };
 struct GroupNorm {
