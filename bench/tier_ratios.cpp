@@ -1,8 +1,10 @@
 // Compiled kernels beside the interpreter (tier 1 and tier 0 of tt::compile) on one thread: named ops alone and reduced, dtypes as they are stored, and random programs of ops, masks, casts and reductions.
 // Where compiled C takes longer, the host compiler has made no vectors of a loop, or short ones.
+// First the sums of columns of a static program, beside the compiled function.
 //   tier_ratios [PROGRAMS [SEED]]      lines: ratio, us of tier 0, us of tier 1, what
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -157,8 +159,27 @@ void random_programs(int programs, unsigned seed) {
 
 }  // namespace
 
+/// Sums down columns as a static program beside the compiled function of Tensors.
+template <int Rows, int Columns>
+void static_columns() {
+  const auto x = std::make_unique<tt::Array<float, Rows, Columns>>();
+  for (int i = 0; i < Rows * Columns; ++i) x->data()[i] = static_cast<float>(i % 97) * 0.01f;
+  tt::Array<float, Columns> sums;
+  const auto f = [](const auto& a) { return tt::sum(a * a + 1, 0); };
+  const auto fused = tt::fuse(f);
+  const auto compiled = tt::compile(f, {.wait = true});
+  const Tensor t = tt::from_span<float>(std::span<const float>(x->data(), static_cast<std::size_t>(Rows) * Columns), {Rows, Columns});
+  const double a = bench::microseconds([&] { sums = fused(*x); }, 15, 0.25), b = bench::microseconds([&] { (void)compiled(t); }, 15, 0.25);
+  std::printf("%s %6.2f %9.1f %9.1f  static beside compiled, sums of the columns of %d x %d\n", a > 1.25 * b ? "slow" : "    ", a / b, a, b, Rows, Columns);
+}
+
 int main(int argc, char** argv) {
   tt::set_num_threads(1);
+  static_columns<64, 64>();
+  static_columns<256, 512>();
+  static_columns<1024, 1024>();
+  static_columns<4096, 64>();
+  static_columns<4096, 8>();
   named_ops();
   random_programs(argc > 1 ? std::atoi(argv[1]) : 100, argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1);
 }
