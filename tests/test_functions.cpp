@@ -716,6 +716,18 @@ TEST_CASE("lists of Tensors are in braces, vectors, arrays and spans") {
   CHECK(tt::gradient(a, {tt::tensor(2.f)}, {0})[0][0].item() == 0.5);
   CHECK(tt::cat({a}).is_same(a) == tt::cat(std::vector<Tensor>{a}).is_same(a));
 }
+TEST_CASE("the shape to which shapes broadcast") {
+  const Tensor x = tt::zeros({3, 1, 4});
+  CHECK(tt::broadcast_shapes(x.shape(), {2, 1}) == tt::Shape{3, 2, 4});
+  CHECK(tt::broadcast_shapes({5}) == tt::Shape{5});
+  CHECK(tt::broadcast_shapes({}, {0}, {1}) == tt::Shape{0});
+  CHECK(tt::broadcast_shapes({1, 1}, {6, 1}, {1, 7}, {2, 1, 1}) == tt::Shape{2, 6, 7});
+  CHECK(tt::broadcast_shapes(tt::Shape{2}, tt::Shape{1, 1}) == tt::Shape{1, 2});
+  CHECK(message([] { tt::broadcast_shapes({3, 2}, {1, 4}); }) == "tt::broadcast_shapes: shapes do not broadcast: (3, 2) and (1, 4).\n  at " + std::string(__FILE__) + ":" + std::to_string(__LINE__));
+  CHECK(message([&] { tt::broadcast_tensors({x, tt::zeros({2, 2})}); }).starts_with("tt::broadcast_tensors: shapes do not broadcast: (3, 1, 4) and (2, 2)."));
+  const auto filled = tt::compile([](const Tensor& a, const Tensor& b) { return a.sum() + tt::ones(tt::broadcast_shapes(a.shape(), b.shape())); }, {.fullgraph = true});
+  for (const int n : {2, 5}) CHECK(filled(tt::ones({n, 1}), tt::ones({3})).shape() == tt::Shape{n, 3});
+}
 TEST_CASE("bins, exponentials of matrices, and embeddings at their edges") {
   const Tensor x = tt::rand({20, 1}, 3);
   CHECK(tt::equal(tt::histogramdd(x, {2}, std::vector<double>{1, 1}).bin_edges[0], tt::tensor({0.5f, 1.f, 1.5f})));
