@@ -82,6 +82,7 @@ TEST_CASE("parts, cells and draws are PyTorch's") {
   CHECK_THROWS_WITH(tt::empty({3}).geometric_(0), doctest::Contains("tt::geometric: p is 0, not between 0 and 1."));
   CHECK_THROWS_WITH(tt::empty({3}).cauchy_(0, -1), doctest::Contains("tt::cauchy: sigma is -1, not above 0."));
   const Tensor left = tt::dropout1d(tt::ones({50, 8}), 0.5);  // without an axis of examples: whole channels
+  CHECK(message([] { tt::dropout1d(tt::ones({8})); }).starts_with("tt::dropout1d: of (channels, n) or (B, channels, n): shape is (8,)."));
   CHECK(same_bits(left.amax({1}), left.amin({1})));
   const auto between = tt::compile([](const Tensor& a, const Tensor& b) { return tt::arange(a.size(0), b.size(0), 2).sum() + tt::arange(b.size(0), a.size(0), -1).sum(); }, {.fullgraph = true});
   for (const int n : {9, 10, 14}) CHECK(between(tt::ones({3}), tt::ones({n})).item() == (tt::arange(3, n, 2).sum() + tt::arange(n, 3, -1).sum()).item());
