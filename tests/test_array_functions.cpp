@@ -202,6 +202,12 @@ TEST_CASE("norms and summaries") {
   check_arrays("clamp_min", {2}, [](const auto& x) { return tt::clamp_min(x, 2); }, a);
   check_arrays("clamp_max", {}, [](const auto& x, const auto& y) { return tt::clamp_max(x, y); }, a, b);
   check_arrays("true_divide", {}, [](const auto& x, const auto& y) { return x / y; }, a, b);
+  check_arrays("divide", {}, [](const auto& x, const auto& y) { return tt::divide(x, y); }, a, b);
+  check_arrays("subtract", {}, [](const auto& x, const auto& y) { return tt::subtract(x, y); }, a, b);
+  check_arrays("greater", {}, [](const auto& x, const auto& y) { return tt::greater(x, y); }, a, b);
+  check_arrays("greater_equal", {}, [](const auto& x, const auto& y) { return tt::greater_equal(x, y); }, a, b);
+  check_arrays("clip", {-2, 3}, [](const auto& x) { return tt::clip(x, -2, 3); }, a);
+  check_arrays("clip", {-2}, [](const auto& x) { return tt::clip(x, -2); }, a);
   check_arrays("rsub", {2}, [](const auto& x) { return 2 - x; }, a);
   check_arrays("bool", {}, [](const auto& x) { return tt::cast<bool>(x); }, a);
   check_arrays("byte", {}, [](const auto& x) { return tt::cast<std::uint8_t>(tt::abs(x)); }, made<3>(4));

@@ -1,7 +1,7 @@
-// Fourier transforms against sums written out, in all directions, lengths and scales; their derivatives, captured and batched calls, errors. Skipped, and said, without kissfft.
+// Fourier transforms against sums written out and PyTorch's, in all directions, lengths and scales; their derivatives, captured and batched calls, errors. Skipped, and said, without kissfft.
 #include <doctest/doctest.h>
 
-#include "tensors.hpp"
+#include "operator_cases.hpp"
 
 #if __has_include(<kissfft/kissfft.hh>)
 #include <complex>
@@ -170,6 +170,16 @@ TEST_CASE("what has no parts is refused") {
   CHECK(message([&] { tt::istft(tt::zeros({3, 0, 2}), 4); }).find("no parts") != std::string::npos);
   CHECK(message([&] { tt::istft(tt::zeros({3, 4, 2}), 4, {.length = 0}); }).find("a signal of 0 elements") != std::string::npos);
   CHECK(tt::stft(tt::zeros({8}), 4, {.window = tt::ones({4}, {.dtype = DType::f64})}).dtype() == DType::f64);
+}
+
+TEST_CASE("calls by name give what PyTorch gives, with gradients") {
+  operator_cases::Cases cases("tests/data/fft_operators.txt");
+  int all = 0;
+  for (operator_cases::Case c; cases.next(c); ++all) {
+    CAPTURE(c.name);
+    CHECK(operator_cases::check_case(c) == "");
+  }
+  CHECK(all > 150);
 }
 
 }  // namespace

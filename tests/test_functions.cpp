@@ -82,6 +82,7 @@ TEST_CASE("parts, cells and draws are PyTorch's") {
   CHECK_THROWS_WITH(tt::empty({3}).geometric_(0), doctest::Contains("tt::geometric: p is 0, not between 0 and 1."));
   CHECK_THROWS_WITH(tt::empty({3}).cauchy_(0, -1), doctest::Contains("tt::cauchy: sigma is -1, not above 0."));
   const Tensor left = tt::dropout1d(tt::ones({50, 8}), 0.5);  // without an axis of examples: whole channels
+  CHECK(message([] { tt::dropout1d(tt::ones({8})); }).starts_with("tt::dropout1d: of (channels, n) or (B, channels, n): shape is (8,)."));
   CHECK(same_bits(left.amax({1}), left.amin({1})));
   const auto between = tt::compile([](const Tensor& a, const Tensor& b) { return tt::arange(a.size(0), b.size(0), 2).sum() + tt::arange(b.size(0), a.size(0), -1).sum(); }, {.fullgraph = true});
   for (const int n : {9, 10, 14}) CHECK(between(tt::ones({3}), tt::ones({n})).item() == (tt::arange(3, n, 2).sum() + tt::arange(n, 3, -1).sum()).item());
@@ -726,6 +727,18 @@ TEST_CASE("lists of Tensors are in braces, vectors, arrays and spans") {
   CHECK(tt::gradient(a, {}, {0}).size() == 1);
   CHECK(tt::gradient(a, {tt::tensor(2.f)}, {0})[0][0].item() == 0.5);
   CHECK(tt::cat({a}).is_same(a) == tt::cat(std::vector<Tensor>{a}).is_same(a));
+}
+TEST_CASE("the shape to which shapes broadcast") {
+  const Tensor x = tt::zeros({3, 1, 4});
+  CHECK(tt::broadcast_shapes(x.shape(), {2, 1}) == tt::Shape{3, 2, 4});
+  CHECK(tt::broadcast_shapes({5}) == tt::Shape{5});
+  CHECK(tt::broadcast_shapes({}, {0}, {1}) == tt::Shape{0});
+  CHECK(tt::broadcast_shapes({1, 1}, {6, 1}, {1, 7}, {2, 1, 1}) == tt::Shape{2, 6, 7});
+  CHECK(tt::broadcast_shapes(tt::Shape{2}, tt::Shape{1, 1}) == tt::Shape{1, 2});
+  CHECK(message([] { tt::broadcast_shapes({3, 2}, {1, 4}); }) == "tt::broadcast_shapes: shapes do not broadcast: (3, 2) and (1, 4).\n  at " + std::string(__FILE__) + ":" + std::to_string(__LINE__));
+  CHECK(message([&] { tt::broadcast_tensors({x, tt::zeros({2, 2})}); }).starts_with("tt::broadcast_tensors: shapes do not broadcast: (3, 1, 4) and (2, 2)."));
+  const auto filled = tt::compile([](const Tensor& a, const Tensor& b) { return a.sum() + tt::ones(tt::broadcast_shapes(a.shape(), b.shape())); }, {.fullgraph = true});
+  for (const int n : {2, 5}) CHECK(filled(tt::ones({n, 1}), tt::ones({3})).shape() == tt::Shape{n, 3});
 }
 TEST_CASE("bins, exponentials of matrices, and embeddings at their edges") {
   const Tensor x = tt::rand({20, 1}, 3);

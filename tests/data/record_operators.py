@@ -1,15 +1,19 @@
 # Writes tests/data/operators.txt: what PyTorch gives for its own samples of operators, with gradients; operator_errors.txt, calls that it refuses;
-# drawn_operators.txt, calls whose elements are of chance; and edge_operators.txt, calls with NaN, infinities, zeros and equals. For who changes the set; tests read the files.
-#   cd tests/data; python3 record_operators.py operators.txt operator_errors.txt drawn_operators.txt edge_operators.txt     (needs torch, numpy, expecttest)
+# drawn_operators.txt, calls whose elements are of chance; edge_operators.txt, calls with NaN, infinities, zeros and equals; and fft_operators.txt, Fourier transforms. For who changes the set; tests read the files.
+#   cd tests/data; python3 record_operators.py operators.txt operator_errors.txt drawn_operators.txt edge_operators.txt fft_operators.txt     (needs torch, numpy, expecttest)
+import collections
+import itertools
 import math
 import sys
 import warnings
 
 import torch
+from torch.testing._internal import common_methods_invocations
 from torch.testing._internal.common_methods_invocations import BinaryUfuncInfo, UnaryUfuncInfo, op_db
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
+common_methods_invocations.wrapper_set_seed = lambda op, *a, **k: op(*a, **k)  # that a call draws is seen by the generator's state
 NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.int32: "i32", torch.bool: "bool",
          torch.float16: "f16", torch.bfloat16: "bf16", torch.uint8: "u8", torch.int8: "i8", torch.int16: "i16"}
 # Results of chance, of memory that nobody wrote, and what has another name or is not there.
@@ -76,13 +80,29 @@ def case(op, sample, dtype):
     if op.name in WEIGHT_FIRST:
         arguments[:2] = arguments[1::-1]
     function = getattr(torch.nn.functional, WEIGHT_FIRST[op.name]) if op.name in WEIGHT_FIRST else op.op
-    return called(function, arguments, sample.kwargs, dtype == torch.float64 and op.supports_autograd)
+    before = torch.get_rng_state()
+    text = called(function, arguments, sample.kwargs, dtype == torch.float64 and op.supports_autograd)
+    if not torch.equal(before, torch.get_rng_state()):
+        raise Skip()  # of chance
+    return text
 
 
 def called(function, arguments, named, differentiated):
+    """Gradients are by all floating Tensors, or by the first, or by none, as PyTorch has them."""
+    for by in (99, 1, 0) if differentiated else (0,):
+        try:
+            return told(function, arguments, named, by)
+        except Skip:
+            raise
+        except Exception:
+            if by == 0:
+                raise
+
+
+def told(function, arguments, named, differentiated):
     floating = [t for t in leaves(arguments) + leaves(list(named.values())) if t.is_floating_point()]
     with torch.no_grad():  # few digits: the file is read by people too
-        own = {id(t): (t.detach().double() * 64).round().div(64).to(t.dtype).reshape(t.shape).clone().requires_grad_(differentiated) for t in floating}
+        own = {id(t): (t.detach().double() * 64).round().div(64).to(t.dtype).reshape(t.shape).clone().requires_grad_(k < differentiated) for k, t in enumerate(floating)}
 
     def replaced(v):
         if isinstance(v, torch.Tensor):
@@ -101,9 +121,34 @@ def called(function, arguments, named, differentiated):
     flowing = [t for t in results if t.is_floating_point() and t.requires_grad]
     if flowing:
         into = [torch.linspace(0.5, 1.5, t.numel(), dtype=t.dtype).reshape(t.shape) for t in flowing]
-        gradients = torch.autograd.grad(flowing, [own[id(t)] for t in floating], into, allow_unused=True)
+        by = [id(t) for t in floating if own[id(t)].requires_grad]
+        found = dict(zip(by, torch.autograd.grad(flowing, [own[t] for t in by], into, allow_unused=True)))
+        gradients = [found.get(id(t)) for t in floating]
         text += "grad %d\n" % len(gradients) + "".join(("N" if g is None else tensor(g)) + "\n" for g in gradients)
     return text
+
+
+def kind(v):
+    """Of an option: its word, yes or no, or what it is."""
+    if v is None or isinstance(v, (bool, str)):
+        return str(v)
+    return "number" if isinstance(v, (int, float)) else "list" if isinstance(v, (list, tuple, torch.Size)) else type(v).__name__
+
+
+def options(op, sample):
+    """What a sample tells besides its first argument, by place or name; and each two of those with names."""
+    named = sorted((name, kind(v)) for name, v in sample.kwargs.items())
+    return {(k, kind(v)) for k, v in enumerate(sample.args)} | set(named) | set(itertools.combinations(named, 2))
+
+
+def record(out, op, sample, dtype):
+    try:
+        text = case(op, sample, dtype)
+    except Exception:
+        return 0
+    seen[op.name] |= options(op, sample)
+    write(out, op.name, text)
+    return 1
 
 
 def more():
@@ -122,7 +167,7 @@ def more():
     yield "as_strided", torch.as_strided, [x(12), [2, 3], [1, 4], 1]
     yield "as_strided", torch.as_strided, [x(6), [3, 3], [1, 1]]
     yield "as_strided_copy", torch.as_strided_copy, [x(12), [2, 3], [1, 4], 1]
-    yield "as_strided_scatter", torch.as_strided_scatter, [torch.arange(12), i(7, 7, 8, 8, 9, 9).reshape(2, 3), [2, 3], [1, 4], 1]  # of floats its gradient is that of what is replaced
+    yield "as_strided_scatter", torch.as_strided_scatter, [torch.arange(12), i(7, 7, 8, 8, 9, 9).reshape(2, 3), [2, 3], [1, 4], 1]
     yield "bmm", torch.bmm, [x(2, 3, 4), x(2, 4, 2)]
     yield "bmm", torch.bmm, [i(1, 2, 3, 4).reshape(1, 2, 2), i(5, 6, 7, 8).reshape(1, 2, 2)]
     yield "nn.functional.channel_shuffle", f.channel_shuffle, [x(1, 6, 2, 2), 3]
@@ -233,9 +278,100 @@ def more():
     yield "qr", torch.linalg.qr, [x(4, 3)]
     yield "orgqr", torch.orgqr, [x(4, 3), x(2)]
     yield "linalg.eigvals", lambda a: torch.view_as_real(torch.linalg.eigvals(a)), [x(3, 3)]
-    yield "linalg.eig", lambda a: [torch.view_as_real(v).detach() for v in torch.linalg.eig(a)], [x(3, 3)]  # vectors up to their phase, which has no gradient
+    # Vectors are known up to a phase: what it does not change are the sizes of their elements, which are compared.
+    yield "linalg.eig", lambda a: (lambda r: [torch.view_as_real(r[0]), r[1].abs().square()])(torch.linalg.eig(a)), [x(3, 3)]
     yield "nn.functional.fractional_max_pool2d", lambda t, k, output_size, _random_samples: f.fractional_max_pool2d(t, k, output_size, None, False, _random_samples.detach()), [x(1, 2, 4, 5), 2], {"output_size": (2, 3), "_random_samples": i(1, 3, 2, 2).reshape(1, 2, 2).double() / 4}
     yield "nn.functional.fractional_max_pool3d", lambda t, k, output_size, _random_samples: f.fractional_max_pool3d(t, k, output_size, None, False, _random_samples.detach()), [x(1, 1, 4, 3, 3), (2, 1, 1)], {"output_size": (2, 2, 2), "_random_samples": i(1, 3, 2).reshape(1, 1, 3).double() / 4}
+    # Options that PyTorch's own samples do not give, or with more elements.
+    yield "allclose", torch.allclose, [torch.tensor([1.0, math.nan]), torch.tensor([1.0, math.nan])], {"equal_nan": True}
+    for name in ("celu", "elu"):
+        yield "nn.functional." + name, getattr(f, name), [x(3, 4)], {"alpha": 0.75}
+    yield "nn.functional.leaky_relu", f.leaky_relu, [x(3, 4)], {"negative_slope": 0.25}
+    positive = x(3, 3) @ torch.eye(3).double() * 0.125 + 2 * torch.eye(3).double()
+    positive = (positive + positive.mT) / 2
+    yield "cholesky", lambda a, upper: torch.linalg.cholesky(a, upper=upper), [torch.eye(3).double() * 2], {"upper": True}
+    for name in ("cholesky_ex", "inv_ex", "ldl_factor_ex", "lu_factor_ex"):
+        yield "linalg." + name, getattr(torch.linalg, name), [positive], {"check_errors": True}
+    yield "linalg.solve_ex", torch.linalg.solve_ex, [x(3, 3), x(2, 3)], {"left": False, "check_errors": True}
+    yield "linalg.solve", torch.linalg.solve, [x(3, 3), x(2, 3)], {"left": False}
+    for p in (None, "fro", "nuc", math.inf, -math.inf, 1, -1, 2, -2):
+        yield "linalg.cond", torch.linalg.cond, [x(3, 3), p]
+    yield "linalg.lstsq", lambda *a, **k: torch.linalg.lstsq(*a, **k).solution, [x(4, 2), x(4, 3)], {"rcond": 0.01, "driver": "gelsd"}
+    yield "linalg.qr", torch.linalg.qr, [x(2, 3, 3)], {"mode": "complete"}
+    yield "linalg.qr", lambda a, mode: torch.linalg.qr(a.detach(), mode), [x(4, 2)], {"mode": "complete"}
+    yield "linalg.qr", lambda a, mode: torch.linalg.qr(a.detach(), mode), [x(4, 2)], {"mode": "r"}
+    yield "qr", lambda a, some: torch.linalg.qr(a.detach(), "reduced" if some else "complete"), [x(4, 3)], {"some": False}
+    yield "svd", lambda a, **k: list(torch.svd(a.detach(), **k)), [x(3, 2)], {"compute_uv": False}
+    yield "pinverse", torch.pinverse, [x(3, 2)], {"rcond": 0.01}
+    lu, pivots = torch.linalg.lu_factor(x(3, 3))
+    yield "lu_unpack", lambda a, p, **k: torch.lu_unpack(a, p, **k)[0], [lu, pivots], {"unpack_data": False}
+    yield "lu_unpack", lambda a, p, **k: list(torch.lu_unpack(a, p, **k)), [lu, pivots], {"unpack_pivots": False}
+    for flags in ({"upper": False}, {"transpose": True}, {"unitriangular": True}, {"upper": False, "transpose": True, "unitriangular": True}):
+        yield "triangular_solve", torch.triangular_solve, [x(3, 2), x(3, 3) + 2 * torch.eye(3)], flags
+    yield "nn.functional.conv3d", f.conv3d, [x(1, 4, 2, 3, 2), x(2, 2, 1, 2, 2), x(2)], {"groups": 2, "padding": "same"}
+    for options in ({}, {"reduction": "sum"}, {"reduction": "none", "ignore_index": 1}, {"weight": x(3).abs()}):
+        yield "nn.functional.cross_entropy", f.cross_entropy, [x(4, 3), i(0, 2, 1, 1)], {**options, "label_smoothing": 0.25}
+        yield "nn.functional.linear_cross_entropy", f.linear_cross_entropy, [x(4, 2), x(3, 2), i(0, 2, 1, 1)], {**options, "label_smoothing": 0.25}
+    yield "nn.functional.cross_entropy", f.cross_entropy, [x(4, 3), x(4, 3).softmax(-1)], {"label_smoothing": 0.25, "weight": x(3).abs()}
+    for options in ({"blank": 3}, {"reduction": "mean"}, {"reduction": "sum"}, {"reduction": "none", "blank": 2}):
+        yield "nn.functional.ctc_loss", f.ctc_loss, [x(5, 2, 4).log_softmax(-1), i(1, 1, 1, 3 if options.get("blank", 0) == 0 else 0).reshape(2, 2), i(5, 4), i(2, 2)], options
+    yield "diag_embed", torch.diag_embed, [x(2, 3)], {"dim1": 0, "dim2": 2, "offset": -1}
+    yield "diagonal_scatter", torch.diagonal_scatter, [x(2, 3, 3), x(2, 2)], {"offset": 1, "dim1": 1, "dim2": 2}
+    for name, shape in (("dropout1d", (2, 3, 4)), ("dropout2d", (2, 3, 2, 2)), ("dropout3d", (2, 3, 2, 1, 2))):
+        yield "nn.functional." + name, getattr(f, name), [x(*shape), 0.5], {"training": False}
+    yield "nn.functional.rrelu", f.rrelu, [x(3, 4)], {"lower": 0.25, "upper": 0.5, "training": False}
+    yield "nn.functional.scaled_dot_product_attention", f.scaled_dot_product_attention, [x(3, 2), x(4, 2), x(4, 2)], {"dropout_p": 0.0}
+    quarters = {"_random_samples": i(1, 3, 2, 2).reshape(1, 2, 2).double() / 4}
+    yield "nn.functional.fractional_max_pool2d", lambda t, k, output_ratio, return_indices, _random_samples: f.fractional_max_pool2d(t, k, None, output_ratio, return_indices, _random_samples.detach()), [x(1, 2, 4, 6), 2], {"output_ratio": (0.5, 0.5), "return_indices": True, **quarters}
+    yield "nn.functional.fractional_max_pool3d", lambda t, k, output_ratio, return_indices, _random_samples: f.fractional_max_pool3d(t, k, None, output_ratio, return_indices, _random_samples.detach()), [x(1, 1, 4, 4, 4), (2, 1, 1)], {"output_ratio": (0.5, 0.5, 0.75), "return_indices": True, "_random_samples": i(1, 3, 2).reshape(1, 1, 3).double() / 4}
+    yield "histogram", lambda t, *a, **k: torch.histogram(t.detach(), *a, **k), [x(9), 4], {"range": (-1.0, 1.5)}
+    yield "histogram", lambda t, *a, weight, **k: torch.histogram(t.detach(), *a, weight=weight.detach(), **k), [x(9), 3], {"range": (-1.0, 1.0), "weight": x(9).abs(), "density": True}
+    yield "histogramdd", lambda t, *a, **k: (lambda r: [r[0], *r[1]])(torch.histogramdd(t.detach(), *a, **k)), [x(6, 2), [2, 3]], {"range": (-1.0, 1.5, -2.0, 2.0)}
+    for name in ("huber_loss", "l1_loss", "mse_loss"):
+        for reduction in ("none", "mean", "sum"):
+            yield "nn.functional." + name, lambda a, b, weight, function=getattr(f, name), **k: function(a, b, weight=weight.detach(), **k), [x(3, 4), x(3, 4)], {"weight": x(3, 4).abs(), "reduction": reduction}
+    for mode, sizes in (("trilinear", (1, 2, 2, 3, 2)), ("area", (1, 1, 2, 3, 4)), ("nearest-exact", (1, 1, 3, 2, 2))):
+        for options in ({"size": (3, 2, 4)}, {"scale_factor": (1.5, 2.0, 0.75)}, {"scale_factor": (1.5, 2.0, 0.75), "recompute_scale_factor": True}) + (({"size": (3, 2, 4), "align_corners": True},) if mode == "trilinear" else ()):
+            yield "nn.functional.interpolate", f.interpolate, [x(*sizes)], {**options, "mode": mode}
+    for mode in ("bilinear", "bicubic"):
+        for options in ({"size": (3, 2)}, {"size": (7, 6)}, {"size": (3, 2), "align_corners": True}, {"scale_factor": (0.4, 1.5)}, {"scale_factor": 0.5, "recompute_scale_factor": True}):
+            yield "nn.functional.interpolate", f.interpolate, [x(1, 1, 6, 5)], {**options, "mode": mode, "antialias": True}
+    yield "isin", torch.isin, [i(1, 2, 3, 5), i(3, 1)], {"assume_unique": True}
+    yield "isin", torch.isin, [x(4), x(2)], {"invert": True}
+    yield "isin", torch.isin, [i(1, 2, 3, 3), 3], {"invert": True}
+    yield "nn.functional.lp_pool1d", f.lp_pool1d, [x(1, 2, 6).abs(), 1.5, 3], {"ceil_mode": True}
+    yield "nn.functional.lp_pool2d", f.lp_pool2d, [x(1, 2, 5, 4).abs(), 2.0, 2], {"stride": (1, 2)}
+    yield "nn.functional.lp_pool3d", f.lp_pool3d, [x(1, 1, 3, 4, 3).abs(), 2.0, 2], {"stride": (2, 1, 2), "ceil_mode": True}
+    yield "masked.median", torch.masked.median, [x(3, 4), 1], {"keepdim": True, "mask": torch.rand(3, 4) < 0.8}
+    yield "masked.normalize", torch.masked.normalize, [x(3, 4), 2.0, 1], {"eps": 0.5, "mask": torch.rand(3, 4) < 0.7}
+    own = lambda: [x(3, 2, 4), x(5, 2, 4), x(5, 2, 4), 4, 2, x(12, 4), x(12), None, None, False, 0.0, x(4, 4), x(4)]
+    hidden = torch.tensor([[False, False, True, False, True], [False, True, False, False, False]])
+    for options in ({"key_padding_mask": hidden}, {"need_weights": False}, {"average_attn_weights": False}, {"attn_mask": torch.ones(3, 5).triu(1).bool(), "is_causal": True, "need_weights": False}, {"attn_mask": x(3, 5), "key_padding_mask": hidden}):
+        yield "nn.functional.multi_head_attention_forward", lambda *a, **k: [r for r in f.multi_head_attention_forward(*a, **k) if r is not None], own(), {"training": False, **options}
+    for reduction in ("none", "mean", "sum"):
+        yield "nn.functional.multilabel_soft_margin_loss", f.multilabel_soft_margin_loss, [x(3, 4), (torch.rand(3, 4) < 0.5).double()], {"reduction": reduction, "weight": x(4).abs()}
+        yield "nn.functional.triplet_margin_loss", f.triplet_margin_loss, [x(3, 4), x(3, 4), x(3, 4)], {"reduction": reduction, "p": 3.0, "eps": 0.125, "swap": True}
+    yield "nan_to_num", torch.nan_to_num, [torch.tensor([1.5, math.nan, math.inf, -math.inf], dtype=torch.float64)], {"nan": 2.0, "posinf": 3.0, "neginf": -4.0}
+    yield "nonzero_static", lambda t, **k: torch.nonzero_static(t.detach(), **k), [n(i(0, 1, 2).reshape(3, 1))], {"size": 4, "fill_value": 7}
+    yield "slice", torch.ops.aten.slice, [x(5, 4)], {"dim": 1, "start": 1, "end": -1, "step": 2}
+    yield "split_copy", torch.split_copy, [x(2, 5), 2], {"dim": 1}
+    yield "triu_indices", torch.triu_indices, [3, 4], {"offset": 1}
+    yield "divide", torch.divide, [x(3), x(3).abs() + 1], {"rounding_mode": "trunc"}
+    for compute_mode in ("use_mm_for_euclid_dist_if_necessary", "donot_use_mm_for_euclid_dist"):
+        yield "cdist", torch.cdist, [x(3, 2), x(4, 2)], {"compute_mode": compute_mode}
+    for reduce in ("add", "multiply"):
+        yield "scatter", torch.scatter, [x(3, 4), 1, i(0, 2, 2, 1, 0, 3).reshape(3, 2), 2.5], {"reduce": reduce}
+        yield "scatter", lambda t, d, k, s, reduce: torch.scatter(t.detach(), d, k, s.detach(), reduce=reduce), [x(3, 4), 1, i(0, 2, 2, 1, 0, 3).reshape(3, 2), x(3, 2)], {"reduce": reduce}
+    yield "cumsum", lambda t, d, reverse: t.flip(d).cumsum(d).flip(d), [x(3, 4), 1], {"reverse": True}
+    yield "cumprod", lambda t, d, reverse: t.flip(d).cumprod(d).flip(d), [x(3, 4), 0], {"reverse": True}
+    yield "signal.windows.exponential", lambda m, **k: torch.signal.windows.exponential(m, **k), [5], {"center": 1.0, "sym": False, "tau": 2.0, "dtype": torch.float64}
+    # By what is scattered into, PyTorch's gradient is the wrong way round: that of the elements that are replaced.
+    yield "as_strided_scatter", lambda t, *a: torch.as_strided_scatter(t.detach(), *a), [x(12), x(2, 3), [2, 3], [1, 4], 1]
+    # What is resized or set has no gradient there: PyTorch refuses it.
+    yield "resize_", lambda t, s: t.detach().clone().resize_(s), [x(12), [2, 3]]
+    yield "resize_as_", lambda t, o: t.detach().clone().resize_as_(o), [x(12), x(2, 2)]
+    yield "set_", lambda t, o: t.detach().clone().set_(o.detach()), [x(3), x(2)]
+    yield "item", lambda t: torch.tensor(t.item(), dtype=t.dtype), [x()]
 
 
 def drawn():
@@ -290,6 +426,35 @@ def drawn():
     yield "new_empty_strided", lambda t, *a: t.new_empty_strided(*a), [x(2), [2, 3], [1, 2]]
 
 
+def spectral():
+    """Fourier transforms: of complex numbers the real and imaginary parts, in a last axis of 2."""
+    x = lambda *s: torch.randn(s, dtype=torch.float64)
+    real = lambda v: torch.view_as_real(v.resolve_conj()) if v.is_complex() else v
+    along = ({}, {"n": 5}, {"n": 2}, {"dim": 1}, {"dim": 0, "norm": "ortho"}, {"n": 7, "dim": -2, "norm": "forward"}, {"norm": "backward"})
+    over = ({}, {"s": (5, 3)}, {"s": (3, 2), "dim": (0, 2), "norm": "ortho"}, {"dim": (0, -1)}, {"dim": 1}, {"norm": "forward"}, {"s": (-1, 3), "norm": "backward"})
+    for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+        for axes, options in (("", along), ("2", over), ("n", over)):
+            function, parts = getattr(torch.fft, name + axes), () if name in ("rfft", "ihfft") else (2,)
+
+            def on_parts(t, *a, function=function, parts=parts, **k):
+                return real(function(torch.view_as_complex(t) if parts else t, *a, **k))
+
+            for o in options:
+                yield "fft." + name + axes, on_parts, [x(2, 3, 4, *parts)], o
+            yield "fft." + name + axes, on_parts, [x(3, 5, *parts).float()]
+    for name in ("fftshift", "ifftshift"):
+        for o in ({}, {"dim": 1}, {"dim": (0, 2)}):
+            yield "fft." + name, getattr(torch.fft, name), [x(3, 2, 5)], o
+        yield "fft." + name, getattr(torch.fft, name), [torch.arange(5)]
+    window = torch.hann_window(4, dtype=torch.float64) + 0.25
+    for o in ({}, {"center": False}, {"hop_length": 2, "window": window}, {"win_length": 3, "window": window[:3]}, {"normalized": True, "pad_mode": "constant"}, {"onesided": False, "pad_mode": "replicate"}):
+        for shape in ((12,), (2, 9)):
+            yield "stft", lambda t, *a, **k: real(torch.stft(t, *a, **k, return_complex=True)), [x(*shape), 4], o
+    for o in ({}, {"length": 7}, {"hop_length": 2, "window": window}, {"hop_length": 1, "win_length": 3, "window": window[:3]}, {"normalized": True}, {"onesided": False}, {"center": False, "window": window}):
+        for batch in (), (2,):
+            yield "istft", lambda t, *a, **k: torch.istft(torch.view_as_complex(t), *a, **k), [x(*batch, 4 if "onesided" in o else 3, 5, 2), 4], o
+
+
 def edges():
     """Functions at NaN, infinities, signed zeros and kinks, and where operands or elements are equal: values and gradients."""
     f = torch.nn.functional
@@ -332,11 +497,13 @@ def write(out, name, text):
 
 
 torch.manual_seed(0)
+seen = collections.defaultdict(set)  # the options of each operator that were recorded
 with open(sys.argv[1], "w") as out:
     out.write("# What PyTorch %s gives; made by record_operators.py.\n" % torch.__version__.split("+")[0])
     for op in sorted(op_db, key=lambda o: (o.name, o.variant_test_name)):
         if op.name.startswith(LEFT_OUT):
             continue
+        dtypes = [d for d in (torch.float64, *NAMES) if d in op.dtypes]
         for dtype, count in ((torch.float64, SAMPLES), *((d, 1) for d in NAMES if d != torch.float64)):
             if dtype not in op.dtypes or (dtype != torch.float64 and torch.float64 in op.dtypes and dtype == torch.bool and op.name.startswith("nn.")):
                 continue
@@ -344,24 +511,33 @@ with open(sys.argv[1], "w") as out:
                 samples = list(op.sample_inputs("cpu", dtype))
             except Exception:
                 continue
-            order, written = samples[:: max(1, len(samples) // (2 * count))] + samples, 0
+            order, written, done = samples[:: max(1, len(samples) // (2 * count))] + samples, 0, set()
             for ELEMENTS in FEW, MANY:
-                seen = set()
+                tried = set()
                 for sample in order:
-                    if id(sample) in seen or written == (count if ELEMENTS == FEW else 1):
+                    if id(sample) in tried or written == (count if ELEMENTS == FEW else 1):
                         continue
-                    seen.add(id(sample))
-                    try:
-                        text = case(op, sample, dtype)
-                    except Exception:
-                        continue
-                    write(out, op.name, text)
-                    written += 1
+                    tried.add(id(sample))
+                    if record(out, op, sample, dtype):
+                        done.add(id(sample))
+                        written += 1
                 if written:
                     break
+            for ELEMENTS in (FEW, MANY) if dtype == dtypes[0] else ():  # of the others, those with options that none had, most of them first
+                left = [s for s in samples if id(s) not in done]
+                while left:
+                    best = max(left, key=lambda s: len(options(op, s) - seen[op.name]))
+                    left.remove(best)
+                    if not options(op, best) - seen[op.name]:
+                        break
+                    if record(out, op, best, dtype):
+                        done.add(id(best))
+    ELEMENTS = MANY
     for name, function, arguments, *named in more():
         write(out, name, called(function, arguments, named[0] if named else {}, True))
 
+ELEMENTS = FEW
+torch.manual_seed(1)
 with open(sys.argv[2], "w") as out:
     out.write("# Calls that PyTorch %s refuses, with its words; made by record_operators.py.\n" % torch.__version__.split("+")[0])
     for op in sorted(op_db, key=lambda o: (o.name, o.variant_test_name)):
@@ -400,3 +576,8 @@ with open(sys.argv[4], "w") as out:
         except Exception:  # a function that needs more arguments
             continue
         write(out, name, text)
+
+with open(sys.argv[5], "w") as out:
+    out.write("# What PyTorch %s gives for Fourier transforms, complex numbers as pairs; made by record_operators.py.\n" % torch.__version__.split("+")[0])
+    for name, function, arguments, *named in spectral():
+        write(out, name, called(function, arguments, named[0] if named else {}, True))

@@ -26,7 +26,7 @@ def functions():
     for op in op_db:
         of.setdefault(op.name, op.op)
     source = open(os.path.join(os.path.dirname(__file__), "record_operators.py")).read()
-    scope = {"torch": torch}
+    scope = {"torch": torch, "math": math}
     exec(source[source.index("def more()"):source.index("torch.manual_seed(0)")], scope)
     for name, function, *_ in scope["more"]():
         if name not in of or name.startswith(("nn.functional.embedding", "where", "as_strided")):

@@ -18,9 +18,10 @@ TT_LAZY Tensor feature_alpha_dropout(const Tensor& x, double p = 0.5, bool train
 TT_LAZY Tensor rrelu(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, bool training = false, SourceLine at = here());
 
 /// dropout_channels with one, two or three spatial axes, with or without a batch axis. (dropout2d takes three axes for batch, channels and
-/// one spatial axis, as in PyTorch.)
+/// one spatial axis, as in PyTorch.) dropout1d throws Error for other ranks, the others take any above 1.
 template <class = void>
 Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) {
+  if (x.dim() != 2 && x.dim() != 3) TT_THROW(Error(Text("tt::dropout1d: of (channels, n) or (B, channels, n): shape is ") << x.shape() << "." << at));
   return x.dim() == 2 ? dropout_channels(x.unsqueeze(0, at), p, training, at).squeeze(0, at) : dropout_channels(x, p, training, at);
 }
 template <class = void>

@@ -263,6 +263,11 @@ inline Tensor fft2(const Tensor& input, const IntList& s = {}, const IntList& di
 inline Tensor ifft2(const Tensor& input, const IntList& s = {}, const IntList& dim = {-2, -1}, std::string_view norm = "backward", SourceLine at = here()) { return ifftn(input, s, dim, norm, at); }
 inline Tensor rfft2(const Tensor& input, const IntList& s = {}, const IntList& dim = {-2, -1}, std::string_view norm = "backward", SourceLine at = here()) { return rfftn(input, s, dim, norm, at); }
 inline Tensor irfft2(const Tensor& input, const IntList& s = {}, const IntList& dim = {-2, -1}, std::string_view norm = "backward", SourceLine at = here()) { return irfftn(input, s, dim, norm, at); }
+/// From half of a signal that is Hermitian symmetric along all of the axes to its sums, which are real; and back.
+inline Tensor hfftn(const Tensor& input, const IntList& s = {}, const IntList& dim = {}, std::string_view norm = "backward", SourceLine at = here()) { return irfftn(detail::conjugate(input, at), s, dim, detail::other(norm), at); }
+inline Tensor ihfftn(const Tensor& input, const IntList& s = {}, const IntList& dim = {}, std::string_view norm = "backward", SourceLine at = here()) { return detail::conjugate(rfftn(input, s, dim, detail::other(norm), at), at); }
+inline Tensor hfft2(const Tensor& input, const IntList& s = {}, const IntList& dim = {-2, -1}, std::string_view norm = "backward", SourceLine at = here()) { return hfftn(input, s, dim, norm, at); }
+inline Tensor ihfft2(const Tensor& input, const IntList& s = {}, const IntList& dim = {-2, -1}, std::string_view norm = "backward", SourceLine at = here()) { return ihfftn(input, s, dim, norm, at); }
 
 /// The frequencies of n sums in cycles per unit, for samples d units apart: 0, 1, ..., -2, -1 over n d. rfftfreq: of the n / 2 + 1 sums of a
 /// real signal, 0, 1, ... over n d.
@@ -309,11 +314,15 @@ inline int register_names() {
   register_over<&tt::fft::ifftn>("fft_ifftn");
   register_over<&tt::fft::rfftn>("fft_rfftn");
   register_over<&tt::fft::irfftn>("fft_irfftn");
+  register_over<&tt::fft::hfftn>("fft_hfftn");
+  register_over<&tt::fft::ihfftn>("fft_ihfftn");
   constexpr const char* planes = "Tensor input, int[]? s=None, int[] dim=[-2,-1], str? norm=None";
   register_over<&tt::fft::fft2>("fft_fft2", planes);
   register_over<&tt::fft::ifft2>("fft_ifft2", planes);
   register_over<&tt::fft::rfft2>("fft_rfft2", planes);
   register_over<&tt::fft::irfft2>("fft_irfft2", planes);
+  register_over<&tt::fft::hfft2>("fft_hfft2", planes);
+  register_over<&tt::fft::ihfft2>("fft_ihfft2", planes);
   register_function("fft_fftshift", "Tensor input, int[]? dim=None", [](const Tensor& x, const IntList& dim, SourceLine at) { return shifted(x, dim, false, at); });
   register_function("fft_ifftshift", "Tensor input, int[]? dim=None", [](const Tensor& x, const IntList& dim, SourceLine at) { return shifted(x, dim, true, at); });
   return 0;

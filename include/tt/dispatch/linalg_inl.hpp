@@ -364,9 +364,10 @@ void register_linalg() {
     register_function("linalg_eigh", "Tensor A, str UPLO=L", [](const Tensor& a, const std::string& u, SourceLine at) { return linalg::eigh(a, u, at); });
     register_function("linalg_eigvalsh", "Tensor A, str UPLO=L", [](const Tensor& a, const std::string& u, SourceLine at) { return linalg::eigvalsh(a, u, at); });
     register_function("linalg_svd", "Tensor A, bool full_matrices=True", [](const Tensor& a, bool f, SourceLine at) { return linalg::svd(a, f, at); });
-    register_function("svd", "Tensor A, bool some=True, bool compute_uv=True", [](const Tensor& a, bool s, bool, SourceLine at) {
-      linalg::SvdResult r = linalg::svd(a, !s, at);
+    register_function("svd", "Tensor A, bool some=True, bool compute_uv=True", [](const Tensor& a, bool s, bool vectors, SourceLine at) {
+      linalg::SvdResult r = linalg::svd(a, !s || !vectors, at);
       r.Vh = r.Vh.mT(at);
+      if (!vectors) r.U = zeros_like(r.U), r.Vh = zeros_like(r.Vh);
       return r;
     });
     register_function("svd_lowrank", "Tensor A, int q=6, int niter=2, Tensor? M=None", [](const Tensor& a, std::int64_t q, int n, const Tensor& m, SourceLine at) { return svd_lowrank(a, q, n, m, at); });

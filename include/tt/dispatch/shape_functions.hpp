@@ -62,6 +62,19 @@ TT_LAZY Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntL
 TT_LAZY TensorList broadcast_tensors(TensorSpan all, SourceLine at = here());
 
 namespace detail {
+/// The shape of two operands together. Throws Error when they do not broadcast.
+template <class = void>
+IntList broadcast_together(const char* op, const IntList& a, const IntList& b, SourceLine at) {
+  IntList joined = b.size() > a.size() ? b : a;
+  const IntList& shorter = b.size() > a.size() ? a : b;
+  for (int k = 0; k < shorter.size(); ++k) {
+    const int j = joined.size() - shorter.size() + k;
+    const Size own = shorter[k], other = joined[j];
+    if (other == 1) joined[j] = own;
+    else if (!(own == 1) && own != other) TT_THROW(Error(Text("tt::") << op << ": shapes do not broadcast: " << a << " and " << b << "." << at));
+  }
+  return joined;
+}
 /// At least `rank` axes: added in front, as NumPy's atleast_nd; a third axis is added behind.
 template <class = void>
 Tensor at_least(const Tensor& x, int rank, SourceLine at) {
@@ -78,6 +91,14 @@ TensorList each_at_least(TensorSpan all, int rank, SourceLine at) {
   return r;
 }
 }  // namespace detail
+
+/// The common shape of up to four that broadcast, as `broadcast_shapes(x.shape(), {3, 1})`; no Tensor is made. Throws Error when they do not.
+template <class = void>
+IntList broadcast_shapes(const IntList& a, const IntList& b = {}, const IntList& c = {}, const IntList& d = {}, SourceLine at = here()) {
+  IntList all = a;
+  for (const IntList* const more : {&b, &c, &d}) all = detail::broadcast_together("broadcast_shapes", all, *more, at);
+  return all;
+}
 
 // ---- joins
 TT_LAZY Tensor hstack(TensorSpan all, SourceLine at = here());

@@ -216,18 +216,7 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
 }
 TT_LAZY_DEFINITION TensorList broadcast_tensors(TensorSpan all, SourceLine at) {
   IntList to;
-  for (const Tensor& t : all) {
-    IntList joined = t.dim() > to.size() ? t.shape(at) : to;
-    const IntList& shorter = t.dim() > to.size() ? to : t.shape(at);
-    for (int k = 0; k < shorter.size(); ++k) {
-      const int j = joined.size() - shorter.size() + k;
-      const Size own = shorter[k], other = joined[j];
-      if (other == 1) joined[j] = own;
-      else if (!(own == 1) && own != other)
-        TT_THROW(Error(Text("tt::broadcast_tensors: shapes do not broadcast: ") << to << " and " << t.shape() << "." << at));
-    }
-    to = joined;
-  }
+  for (const Tensor& t : all) to = detail::broadcast_together("broadcast_tensors", to, t.shape(at), at);
   TensorList r;
   for (const Tensor& t : all) r.push_back(t.expand(to, at));
   return r;

@@ -67,7 +67,7 @@ Tensor istft(const Tensor& input, std::int64_t n_fft, const IstftOptions& o = {}
   const Tensor window = detail::window_of_part("istft", o.window, o.win_length, n_fft, input, at);
   const Tensor x = (input.dim() == 3 ? input.unsqueeze(0, at) : input).transpose(1, 2, at);
   const char* const norm = o.normalized ? "ortho" : "backward";
-  const Tensor parts = (o.onesided ? fft::irfft(x, n_fft, -1, norm, at) : fft::ifft(x, {}, -1, norm, at).select(-1, 0, at)) * window;
+  const Tensor parts = fft::irfft(o.onesided ? x : x.slice(2, 0, n_fft / 2 + 1, 1, at), n_fft, -1, norm, at) * window;  // the signal is real: the other half is not looked at
   const std::int64_t batch = parts.size(0, at), count = parts.size(1, at), all = n_fft + hop * (count - 1);
   const Tensor places = (arange(count).unsqueeze(1, at) * hop + arange(n_fft)).reshape({count * n_fft}, at).to(input.device(), false, at);
   const Tensor sum = index_add(zeros({batch, all}, detail::on_device(parts.dtype(), parts.device()), at), 1, places, parts.reshape({batch, count * n_fft}, at), at);

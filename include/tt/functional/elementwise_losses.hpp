@@ -40,7 +40,10 @@ struct HuberLoss {
   static constexpr Sym body(const Sym& a, const Sym& b, const Sym& weight, const Options& o) {
     const Sym d = detail::to_real(a - b);
     detail::need_option(a, o.delta > 0, info.name, "delta", o.delta, "above 0");
-    return detail::reduced(call<Huber>({}, d, o.delta), weight, o.reduction, info.name);
+    const Sym loss = call<Huber>({}, d, o.delta);
+    if (!weight.defined()) return detail::reduced(loss, o.reduction);
+    detail::need_shape(weight, loss.shape(), info.name);
+    return detail::reduced(loss * weight, o.reduction);
   }
 };
 struct BinaryCrossEntropy {
@@ -188,7 +191,7 @@ constexpr A smooth_l1_loss(const A& input, const std::type_identity_t<A>& target
                            SourceLine at = here()) {
   return call_with<SmoothL1Loss>(at, {reduction, beta}, input, target);
 }
-/// With d = |input - target|: d^2 / 2 below delta, delta (d - delta / 2) above.
+/// With d = |input - target|: d^2 / 2 below delta, delta (d - delta / 2) above. The mean of weighted elements is divided by their number, not by the sum of the weights, as PyTorch's.
 template <HuberLoss::Options O = HuberLoss::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
 constexpr CalledStructured<Structured<HuberLoss, O>, A, B> huber_loss(A&& input, B&& target, CallLine at = here()) {
