@@ -46,6 +46,17 @@ Values others(const BoxedValue& given) {
   return {100, -100, 0, -1, 17, std::int64_t{1} << 40, INT64_MIN, INT64_MAX, 1.5, double(NAN), double(INFINITY), true, "bogus", tt::none, tt::IntList{1, 1}, tt::zeros({2})};
 }
 
+/// Does a message have the name of the operator: as it was called, without its room, or as it is registered?
+bool names(const std::string& message, const std::string& called) {
+  std::string whole = called;
+  for (char& c : whole)
+    if (c == '.') c = '_';
+  const auto has = [&](std::string name) {
+    while (name.ends_with('_')) name.pop_back();
+    return message.find(name) != std::string::npos;
+  };
+  return has(whole) || has(called.substr(called.rfind('.') + 1)) || has(tt::detail::registered_name(called)) || (called == "sgn" && has("sign"));
+}
 /// How a call ended: E is an Error, a digit a result of that dtype (tt::DType). `fault`: what a call must never do.
 char outcome(const Case& c, std::string& fault) {
   const tt::NoGrad off;
@@ -57,6 +68,7 @@ char outcome(const Case& c, std::string& fault) {
   } catch (const tt::Exception& e) {
     const std::string said = e.what();
     if (!said.starts_with("tt::")) fault = "not ours: " + said;
+    else if (!names(said, c.name)) fault = "the operator has no name: " + said;
   } catch (const std::exception& e) {
     fault = std::string("another exception: ") + e.what();
   }
