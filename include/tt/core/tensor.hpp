@@ -26,7 +26,7 @@ class TensorAccessor;
 template <class T>
 class OwnedSpan;
 struct TensorFront;
-struct Operator;
+class Operator;
 struct Attributes;
 
 /// A Tensor between square brackets, and the line of the brackets.
