@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hostile files: builds tests/fuzz/files.cpp and runs it. Takes clang++-19 with its sanitizers, and a minute to build.
+# Hostile files: builds tests/fuzz/files.cpp and runs it. Takes clang++-19 with its sanitizers, and three minutes to build.
 #   tests/fuzz/run.sh [executions, 100000 if not said]
 set -eu
 cd "$(dirname "$0")/../.."
