@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "temporary_file.hpp"
 #include "tensors.hpp"
 #include "tt/io/safetensors.hpp"
 
@@ -18,25 +19,7 @@ using tt::DType;
 using tt::Tensor;
 namespace safetensors = tt::safetensors;
 
-struct TemporaryFile {
-  std::string name;
-  explicit TemporaryFile(const char* of) : name(std::string("test_safetensors_") + of + ".safetensors") {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::remove(name.c_str()); }
-  const char* path() const { return name.c_str(); }
-  void write(const std::string& bytes) const {
-    const tt::detail::File file(std::fopen(path(), "wb"));
-    REQUIRE(file.f);
-    REQUIRE(tt::detail::write_bytes(file.f, bytes.data(), bytes.size()));
-  }
-  std::string read() const {
-    const tt::detail::File file(std::fopen(path(), "rb"));
-    REQUIRE(file.f);
-    std::string all;
-    for (int c = std::fgetc(file.f); c != EOF; c = std::fgetc(file.f)) all += static_cast<char>(c);
-    return all;
-  }
-};
+TemporaryFile temporary(const char* of) { return TemporaryFile(std::string("test_safetensors_") + of + ".safetensors"); }
 /// A file with this header and so many bytes behind it.
 std::string file_of(const std::string& header, int bytes) {
   std::string all(8, '\0');
@@ -56,7 +39,7 @@ struct Net {
 }  // namespace
 
 TEST_CASE("Tensors of every dtype and shape, there and back") {
-  const TemporaryFile file("dtypes");
+  const TemporaryFile file = temporary("dtypes");
   std::map<std::string, Tensor> all;
   for (int d = 0; d < tt::dtype_count; ++d) all[tt::name(static_cast<DType>(d))] = tt::arange(6).to(static_cast<DType>(d)).reshape({2, 3});
   all["none"] = tt::zeros({0, 4});
@@ -83,7 +66,7 @@ TEST_CASE("Tensors of every dtype and shape, there and back") {
 }
 
 TEST_CASE("structs and lists by the names of their members") {
-  const TemporaryFile file("net");
+  const TemporaryFile file = temporary("net");
   const Net net{{{tt::rand({2, 3}), tt::rand({3})}, {tt::rand({3, 1}), tt::rand({1})}}, {tt::arange(3), tt::arange(4)}, 0.25};
   safetensors::save(file.path(), net);
   CHECK(safetensors::File(file.path()).keys() == std::vector<std::string>{"layers.0.bias", "layers.0.weight", "layers.1.bias", "layers.1.weight", "rate", "scale.0", "scale.1"});
@@ -104,7 +87,7 @@ TEST_CASE("structs and lists by the names of their members") {
 }
 
 TEST_CASE("a file that another program wrote") {
-  const TemporaryFile file("other");
+  const TemporaryFile file = temporary("other");
   // Spaces, an order of its own, a dtype that tt does not have, and elements that are not aligned.
   const std::string header = R"({ "b":{"shape":[2],"dtype":"F32","data_offsets":[1,9]}, "a" : {"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]} })";
   std::string bytes = file_of(header, 9);
@@ -121,7 +104,7 @@ TEST_CASE("a file that another program wrote") {
 }
 
 TEST_CASE("damaged and hostile files are refused, with what is wrong") {
-  const TemporaryFile file("bad");
+  const TemporaryFile file = temporary("bad");
   const auto refused = [&](const std::string& bytes, const char* why) {
     file.write(bytes);
     const std::string said = message([&] { safetensors::load_file(file.path()); });
@@ -174,7 +157,7 @@ TEST_CASE("names that are no UTF-8 are refused where they are written") {
   CHECK(tt::safetensors::load_file("names.safetensors").count("\xc3\xa9") == 1);
 }
 TEST_CASE("random bytes and cut files never read beyond what is there") {
-  const TemporaryFile file("fuzz");
+  const TemporaryFile file = temporary("fuzz");
   safetensors::save_file({{"a", tt::rand({3, 4})}, {"b", tt::arange(5)}, {"c", tt::ones({2}, DType::boolean)}}, file.path(), {{"k", "v"}});
   const std::string whole = file.read();
   std::uint64_t state = 1;

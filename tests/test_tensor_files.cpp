@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "temporary_file.hpp"
 #include "tensors.hpp"
 #include "tt/io/numpy.hpp"
 #include "tt/io/parameters.hpp"
@@ -35,25 +36,7 @@ struct Linear {
   tt::leaf<Kind, float, 3> bias[2];
 };
 
-struct TemporaryFile {
-  std::string name;
-  explicit TemporaryFile(const char* of) : name(std::string("test_tensor_files_") + of + ".npz") {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::remove(name.c_str()); }
-  const char* path() const { return name.c_str(); }
-  void write(const std::string& bytes) const {
-    const tt::detail::File file(std::fopen(path(), "wb"));
-    REQUIRE(file.f);
-    REQUIRE(tt::detail::write_bytes(file.f, bytes.data(), bytes.size()));
-  }
-  std::string read() const {
-    const tt::detail::File file(std::fopen(path(), "rb"));
-    REQUIRE(file.f);
-    std::string all;
-    for (int c = std::fgetc(file.f); c != EOF; c = std::fgetc(file.f)) all += static_cast<char>(c);
-    return all;
-  }
-};
+TemporaryFile temporary(const char* of) { return TemporaryFile(std::string("test_tensor_files_") + of + ".npz"); }
 /// A .npy file with this header and these elements.
 std::string npy_file(const std::string& header, const std::string& elements) {
   std::string all = std::string("\x93NUMPY\1\0", 8) + static_cast<char>(header.size() % 256) + static_cast<char>(header.size() / 256);
@@ -81,7 +64,7 @@ void check_equal(const Net& a, const Net& b) {
 }
 
 TEST_CASE("structs and lists of Tensors come back from their file") {
-  const TemporaryFile file("net");
+  const TemporaryFile file = temporary("net");
   const Net net = filled();
   tt::save(file.path(), net);
   std::vector<std::string> names;
@@ -107,7 +90,7 @@ TEST_CASE("structs and lists of Tensors come back from their file") {
 }
 
 TEST_CASE("one Tensor, a vector and a tuple are files too") {
-  const TemporaryFile file("one");
+  const TemporaryFile file = temporary("one");
   tt::save(file.path(), tt::arange(3));
   Tensor one;
   tt::load(file.path(), one);
@@ -127,7 +110,7 @@ TEST_CASE("one Tensor, a vector and a tuple are files too") {
 }
 
 TEST_CASE("a parameter struct of Tensors and one of Arrays read each other's files") {
-  const TemporaryFile file("kinds");
+  const TemporaryFile file = temporary("kinds");
   Linear<tt::arrays> arrays;
   arrays.weight(1, 2) = 5;
   arrays.bias[1](0) = 7;
@@ -143,7 +126,7 @@ TEST_CASE("a parameter struct of Tensors and one of Arrays read each other's fil
 }
 
 TEST_CASE("names, dtypes and shapes must be the struct's, else nothing is changed") {
-  const TemporaryFile file("other");
+  const TemporaryFile file = temporary("other");
   const std::string place = "tt::load: " + file.name + ": ";
   Net net = filled();
   tt::save(file.path(), net);
@@ -182,7 +165,7 @@ TEST_CASE("names, dtypes and shapes must be the struct's, else nothing is change
 }
 
 TEST_CASE("a .npy file gives a Tensor of its dtype and shape") {
-  const TemporaryFile file("npy");
+  const TemporaryFile file = temporary("npy");
   for (int d = 0; d < tt::dtype_count; ++d)
     for (const Tensor& t : {tt::arange(6).to(static_cast<DType>(d)).reshape({2, 3}), tt::arange(24).to(static_cast<DType>(d)).reshape({2, 3, 4}).permute({2, 0, 1}),
                             tt::ones({}, static_cast<DType>(d)), tt::ones({0, 4}, static_cast<DType>(d)), tt::arange(9).to(static_cast<DType>(d)).slice(0, 1, 9, 3)}) {
@@ -199,7 +182,7 @@ TEST_CASE("a .npy file gives a Tensor of its dtype and shape") {
 }
 
 TEST_CASE("Arrays and Tensors read each other's .npy files, which are equal") {
-  const TemporaryFile file("npy_kinds");
+  const TemporaryFile file = temporary("npy_kinds");
   const tt::Array<float, 2, 3> a{{1, 2, 3}, {4, 5, 6}};
   tt::save_npy(file.path(), a);
   const std::string bytes = file.read();
@@ -211,7 +194,7 @@ TEST_CASE("Arrays and Tensors read each other's .npy files, which are equal") {
 }
 
 TEST_CASE("Fortran order: elements are where their indices say, as Tensors, Arrays and numbers") {
-  const TemporaryFile file("fortran");
+  const TemporaryFile file = temporary("fortran");
   const auto stored = [&](const char* descr, const char* shape, const std::string& elements) { file.write(npy_file(npy_header(descr, "True", shape), elements)); };
   stored("|i1", "(2, 3)", std::string("\0\3\1\4\2\5", 6));
   const Tensor t = tt::load_npy(file.path());
@@ -261,7 +244,7 @@ TEST_CASE("files of NumPy's, in both orders") {
 }
 
 TEST_CASE("Tensors by name, there and back") {
-  const TemporaryFile file("names");
+  const TemporaryFile file = temporary("names");
   std::map<std::string, Tensor> all;
   for (int d = 0; d < tt::dtype_count; ++d) all[tt::name(static_cast<DType>(d))] = tt::arange(6).to(static_cast<DType>(d)).reshape({2, 3});
   all["none"] = tt::zeros({0, 4});
@@ -288,7 +271,7 @@ TEST_CASE("Tensors by name, there and back") {
 }
 
 TEST_CASE("structs read arrays in Fortran order from .npz files") {
-  const TemporaryFile file("orders");
+  const TemporaryFile file = temporary("orders");
   {
     tt::detail::NpzWriter out(file.path());
     const auto add = [&](const char* name, const tt::Text& start, std::vector<float> elements) {
@@ -308,7 +291,7 @@ TEST_CASE("structs read arrays in Fortran order from .npz files") {
 }
 
 TEST_CASE("what cannot be written is refused before the file is touched") {
-  const TemporaryFile file("refused");
+  const TemporaryFile file = temporary("refused");
   tt::save_npz(file.path(), {{"x", tt::ones({1})}});
   const std::string before = file.read();
   const auto refused = [&](const std::string& name, const Tensor& t, const std::string& why) {
@@ -332,7 +315,7 @@ TEST_CASE("what cannot be written is refused before the file is touched") {
 }
 
 TEST_CASE("damaged and hostile .npy files are refused, with what is wrong") {
-  const TemporaryFile file("bad_npy");
+  const TemporaryFile file = temporary("bad_npy");
   const auto refused = [&](const std::string& bytes, const std::string& why) {
     file.write(bytes);
     CHECK(message([&] { tt::load_npy(file.path()); }) == "tt::load_npy: " + file.name + ": " + why);
@@ -359,7 +342,7 @@ TEST_CASE("damaged and hostile .npy files are refused, with what is wrong") {
 }
 
 TEST_CASE("arrays of a .npz file that share bytes are refused: a small file would fill all memory") {
-  const TemporaryFile file("shared");
+  const TemporaryFile file = temporary("shared");
   tt::save_npz(file.path(), {{"a", tt::zeros({1000})}, {"b", tt::zeros({1000})}});
   std::string bytes = file.read();
   const std::size_t directory = bytes.find("PK\1\2"), second = bytes.find("PK\1\2", directory + 1);
@@ -377,7 +360,7 @@ TEST_CASE("arrays of a .npz file that share bytes are refused: a small file woul
 }
 
 TEST_CASE("random bytes and cut files never read beyond what is there") {
-  const TemporaryFile file("fuzz");
+  const TemporaryFile file = temporary("fuzz");
   std::uint64_t state = 1;
   const auto next = [&state](std::uint64_t below) {
     state = state * 6364136223846793005u + 1442695040888963407u;

@@ -264,6 +264,18 @@ struct WeightedSym {
     return y.shape().rank == 0 ? y : Sym{y.graph, y.graph->reduce(Op::sum, y.id, (1u << y.shape().rank) - 1, false)};
   }
 };
+/// f(primals...), and Map, a function that is made of the primals.
+template <template <class, class...> class Map, class F, class... A>
+constexpr auto value_and_map(const A&... primals) {
+  require_captureless<F>();
+  if constexpr (!is_made_of_type<F>()) return std::pair{Refused{}(), RefusedAdjoints{}};
+  else {
+    using S = typename on_symbols<F>::type;
+    const Map<S, A...> map{{primals...}};
+    if constexpr ((is_symbolic<A> && ...)) return std::pair{S{}(primals...), map};
+    else return std::pair{Fused<S>{}(primals...), map};
+  }
+}
 /// The second half of vjp: from an adjoint of the result to the adjoints of the arguments.
 template <class F, class... A>
 struct ArrayAdjoints {
@@ -282,14 +294,7 @@ struct ArrayAdjoints {
 template <class F, class... A>
   requires(!detail::at_run_time<A...>)
 constexpr auto vjp(F, const A&... primals) {
-  detail::require_captureless<F>();
-  if constexpr (!detail::is_made_of_type<F>()) return std::pair{detail::Refused{}(), detail::RefusedAdjoints{}};
-  else {
-    using S = typename detail::on_symbols<F>::type;
-    const detail::ArrayAdjoints<S, A...> back{{primals...}};
-    if constexpr ((detail::is_symbolic<A> && ...)) return std::pair{S{}(primals...), back};
-    else return std::pair{Fused<S>{}(primals...), back};
-  }
+  return detail::value_and_map<detail::ArrayAdjoints, F>(primals...);
 }
 namespace detail {
 /// The second half of linearize: from tangents of the primals to that of the result.
@@ -305,14 +310,7 @@ struct ArrayTangents {
 template <class F, class... A>
   requires(!detail::at_run_time<A...>)
 constexpr auto linearize(F, const A&... primals) {
-  detail::require_captureless<F>();
-  if constexpr (!detail::is_made_of_type<F>()) return std::pair{detail::Refused{}(), detail::RefusedAdjoints{}};
-  else {
-    using S = typename detail::on_symbols<F>::type;
-    const detail::ArrayTangents<S, A...> map{{primals...}};
-    if constexpr ((detail::is_symbolic<A> && ...)) return std::pair{S{}(primals...), map};
-    else return std::pair{Fused<S>{}(primals...), map};
-  }
+  return detail::value_and_map<detail::ArrayTangents, F>(primals...);
 }
 /// The product of the second derivatives of a scalar function with a vector, without the matrix: forward over reverse.
 template <class F, class A>
