@@ -12,7 +12,7 @@
 #include "measure.hpp"
 #include "peers/torch.hpp"
 
-#if __has_include(<cblas.h>)
+#if __has_include(<openblas_config.h>)
 #include <cblas.h>
 #define TT_BENCH_OPENBLAS 1
 #endif

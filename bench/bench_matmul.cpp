@@ -11,7 +11,7 @@
 #include "measure.hpp"
 #include "peers/eigen.hpp"
 
-#if __has_include(<cblas.h>)
+#if __has_include(<openblas_config.h>)
 #define TT_BENCH_OPENBLAS 1
 #include <cblas.h>
 #endif

@@ -19,7 +19,7 @@
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xview.hpp>
 #endif
-#if __has_include(<cblas.h>)
+#if __has_include(<openblas_config.h>)
 #define TT_BENCH_OPENBLAS 1
 #include <cblas.h>
 #endif

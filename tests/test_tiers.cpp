@@ -358,6 +358,46 @@ TEST_CASE("the same program is compiled once, wherever in the source it stands")
   CHECK(since().memory_hits == 1);
 }
 
+TEST_CASE("the kernels of a long program are compiled in several texts") {
+  constexpr int outputs = 7;
+  struct Fewer {
+    int before = CodeCache::most_instructions_in_one_text;
+    Fewer() { CodeCache::most_instructions_in_one_text = 10; }
+    ~Fewer() { CodeCache::most_instructions_in_one_text = before; }
+  } const fewer;
+  tt::Graph g;
+  std::vector<std::vector<float>> x, got, want;
+  for (int k = 0; k < outputs; ++k) {
+    const tt::Sym in{&g, g.input(tt::DType::f32, {30, 40 + k})};
+    g.output((tt::exp(in) * (k + 2)).id);
+    x.emplace_back(static_cast<std::size_t>(30 * (40 + k)), 0.25f * static_cast<float>(k));
+  }
+  got = want = x;
+  const Folder cache;
+  const Since since;
+  const auto p = std::make_shared<tt::backend::TileProgram>(tt::compile_plan(g));
+  REQUIRE(p->plan().kernels.size() == outputs);
+  REQUIRE(CodeCache::get().request(p, "long", {.wait = true, .cache_dir = cache.path.c_str()}));
+  CHECK(is_compiled(p));
+  const Counters c = since();
+  CHECK(c.requests >= 3);
+  CHECK(c.requests < outputs);
+  CHECK(c.compiled == c.requests);
+  CHECK(c.compiler_calls == c.requests);
+  const auto run = [&](const tt::backend::TileProgram& program, std::vector<std::vector<float>>& to) {
+    std::vector<void*> external;
+    for (auto* of : {&x, &to})
+      for (auto& values : *of) external.push_back(values.data());
+    program.run(external.data(), {});
+  };
+  run(*p, got);
+  run(tt::backend::TileProgram(p->plan()), want);
+  CHECK(got == want);
+  const auto again = std::make_shared<tt::backend::TileProgram>(p->plan());
+  CHECK(CodeCache::get().request(again, "long", {.wait = true, .cache_dir = cache.path.c_str()}));
+  CHECK(since().memory_hits == c.requests);
+}
+
 TEST_CASE("tier 0 asked for is tier 0") {
   const Since since;
   const Program p = program_of(fresh());

@@ -25,7 +25,7 @@ class Vec {
   }
   constexpr Vec(const Vec& other) {
     reserve(other.size_);
-    for (int i = 0; i < other.size_; ++i) items[i] = other.items[i];
+    transfer(static_cast<const T*>(other.items), other.size_, items);
     size_ = other.size_;
   }
   constexpr Vec(Vec&& other) noexcept

@@ -289,11 +289,15 @@ struct Graph {
   }
 
  private:
-  // A hash table with chains: heads hold the newest node of a bucket, plus 1; chain_ of a node holds the next older node of its bucket.
+  // A hash table with chains: heads hold the newest node of a bucket, plus 1. Hashes are kept: in a large graph, each node looked at is a cache miss.
+  struct Link {
+    int next = -1;  ///< the next older node of the bucket
+    unsigned hash = 0;
+  };
   static constexpr int few = 64;
   int few_heads_[few] = {};
   Vec<int> heads_;  ///< replaces few_heads_, once there are many nodes
-  Vec<int> chain_;
+  Vec<Link> chain_;  ///< of each node
   Vec<int> more_operands_;             ///< of nodes with more than inline_operands
   Vec<std::int64_t> attribute_words_;  ///< of each attribute struct: the number of words, then the words
 
@@ -302,8 +306,8 @@ struct Graph {
     return heads_.empty() ? few_heads_[h % few] : heads_[static_cast<int>(h & static_cast<unsigned>(heads_.size() - 1))];
   }
   constexpr int find(const Node& node, std::uint64_t h) const {
-    for (int i = head(h) - 1; i >= 0; i = chain_[i])
-      if (are_equal(*this, nodes[i], *this, node)) return i;
+    for (int i = head(h) - 1; i >= 0; i = chain_.items[i].next)
+      if (chain_.items[i].hash == static_cast<unsigned>(h) && are_equal(*this, nodes.items[i], *this, node)) return i;
     return -1;
   }
   constexpr int intern(Node node, Ids operands, int words_before) {
@@ -347,18 +351,18 @@ struct Graph {
     }
     if (!kept.where.line) kept.where = where;
     if (!countable) kept.shape = {};
-    chain_.push_back(0);
+    chain_.push_back({-1, static_cast<unsigned>(h)});
     if (nodes.size() > 2 * buckets()) grow();
     else link(nodes.size() - 1, h);
     return nodes.size() - 1;
   }
   constexpr void link(int id, std::uint64_t h) {
-    chain_[id] = head(h) - 1;
+    chain_.items[id].next = head(h) - 1;
     (heads_.empty() ? few_heads_[h % few] : heads_[static_cast<int>(h & static_cast<unsigned>(heads_.size() - 1))]) = id + 1;
   }
   constexpr void grow() {
     heads_ = Vec<int>(4 * buckets(), 0);
-    for (int i = 0; i < nodes.size(); ++i) link(i, hash(nodes[i]));
+    for (int i = 0; i < nodes.size(); ++i) link(i, chain_.items[i].hash);
   }
 
   /// Lets recording go on in a full graph: the last node becomes a leaf of this shape.

@@ -2,8 +2,9 @@
 //   auto program = std::make_shared<backend::TileProgram>(plan);
 //   CodeCache::get().request(program, "softmax");      // returns at once; run() it meanwhile
 // A thread emits the kernels' text and looks it up among libraries that this process has loaded and on disk (backends/disk_cache.hpp).
-// Programs that are not found wait for a second thread, which runs the compiler on up to 16 of them in one text. Threads end when nothing
-// waits for them. A request with `wait` looks up in its own thread.
+// Programs that are not found wait for a second thread, which runs the compiler on up to 16 of them in one text; a long program has
+// several texts, and kernels of each run as soon as they are there. Threads end when nothing waits for them. A request with `wait` looks
+// up in its own thread.
 //
 // Failures leave a program on tier 0, where its results are the same, and are counted:
 //   no compiler, or it fails, hangs or writes garbage     failures, last_failure()
@@ -49,10 +50,10 @@ class CodeCache {
   bool wait(int milliseconds = 600'000);
 
   struct Counters {
-    std::int64_t requests = 0;        ///< each becomes one of the next four, in time, or is abandoned
-    std::int64_t compiled = 0;        ///< programs
+    std::int64_t requests = 0;        ///< programs, or parts of long ones; each becomes one of the next four, in time, or is abandoned
+    std::int64_t compiled = 0;
     std::int64_t memory_hits = 0, disk_hits = 0;
-    std::int64_t failures = 0;        ///< programs that stay on tier 0
+    std::int64_t failures = 0;        ///< these stay on tier 0
     std::int64_t compiler_calls = 0;
     std::int64_t rejected = 0;        ///< torn, foreign or altered entries on disk
     std::int64_t unsaved = 0;         ///< programs that could not be written to disk
@@ -63,6 +64,8 @@ class CodeCache {
   Text last_failure() const;
   /// The counters and the last failure, for people.
   Text report() const;
+  /// A compiler takes some milliseconds an instruction: it is done with so many well within its time limit. Tests set fewer.
+  static inline int most_instructions_in_one_text = 4096;
 
  private:
   using Replace = void (*)(void* program, int kernel, void* function);

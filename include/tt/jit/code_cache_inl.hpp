@@ -25,8 +25,10 @@ class CodeCache::Service {
   Text report() const;
 
  private:
+  /// Kernels of a program that are compiled in one text: all of them, unless they are many.
   struct Job {
-    Target target;
+    std::shared_ptr<const Target> target;
+    int first = 0, last = 0;  ///< kernels [first, last)
     Text folder;
     int milliseconds = 0;
     backend::HostCompiler compiler;
@@ -38,7 +40,13 @@ class CodeCache::Service {
     bool done = false, ready = false;  // under mutex_
     bool joins(const Job& o) const {
       return folder == o.folder && milliseconds == o.milliseconds && compiler_identity == o.compiler_identity &&
-             target.has_fma == o.target.has_fma;
+             target->has_fma == o.target->has_fma;
+    }
+    NamedPlan kernels() { return {target->plan, name.c_str(), first, last}; }
+    int instructions() const {
+      int n = 0;
+      for (int k = first; k < last; ++k) n += instructions_of(*target->plan, k);
+      return n;
     }
   };
   using JobPointer = std::shared_ptr<Job>;
@@ -98,6 +106,7 @@ class CodeCache::Service {
     const Lock lock(mutex_);
     counters_.*what += n;
   }
+  static int instructions_of(const Plan& plan, int kernel);
   static Text identifier(const char* name);
   static ContentHash key_of(const Text& text, const Text& compiler);
 };
@@ -185,30 +194,57 @@ inline ContentHash CodeCache::Service::key_of(const Text& text, const Text& comp
   return ContentHash::of(t);
 }
 
+/// Equal kernels have one text.
+inline int CodeCache::Service::instructions_of(const Plan& plan, int kernel) {
+  const Kernel& k = plan.kernels[kernel];
+  return k.code == kernel ? k.segment[2 * k.sweeps + 1] - k.segment[0] : 0;
+}
+
 inline bool CodeCache::Service::request(Target target, const char* name, const TierOptions& options) {
-  const auto job = std::make_shared<Job>();
-  job->target = static_cast<Target&&>(target);
-  job->name = identifier(name);
-  job->folder = options.cache_dir ? Text(options.cache_dir) : DiskCache::default_folder();
-  job->milliseconds = options.compiler_milliseconds > 0 ? options.compiler_milliseconds : backend::compiler_milliseconds;
-  count(&Counters::requests);
-  if (getauxval(AT_SECURE)) {
-    fail(*job, "the program has rights that its user has not: nothing is compiled for it");
-    return false;
+  const Plan& plan = *target.plan;
+  const auto shared = std::make_shared<const Target>(static_cast<Target&&>(target));
+  Vec<JobPointer> jobs;
+  for (int first = 0, last = 0; last < plan.kernels.size() || jobs.empty(); first = last) {
+    int instructions = 0;
+    do {
+      if (last < plan.kernels.size()) instructions += instructions_of(plan, last++);
+    } while (last < plan.kernels.size() && instructions + instructions_of(plan, last) <= most_instructions_in_one_text);
+    jobs.push_back(std::make_shared<Job>());
+    Job& job = *jobs.back();
+    job.target = shared;
+    job.first = first;
+    job.last = last;
+    job.name = identifier(name);
+    job.folder = options.cache_dir ? Text(options.cache_dir) : DiskCache::default_folder();
+    job.milliseconds = options.compiler_milliseconds > 0 ? options.compiler_milliseconds : backend::compiler_milliseconds;
   }
-  if (!options.wait && look_later(job)) return false;
-  if (look_up(*job)) return true;
+  count(&Counters::requests, jobs.size());
+  bool ready = true;
+  Vec<JobPointer> missing;
+  for (const JobPointer& job : jobs) {
+    if (getauxval(AT_SECURE)) fail(*job, "the program has rights that its user has not: nothing is compiled for it");
+    else if (options.wait || !look_later(job)) {
+      if (look_up(*job)) continue;
+      missing.push_back(job);
+    }
+    ready = false;
+  }
+  if (missing.empty()) return ready;
   {
     Vec<JobPointer> dropped;
     const Lock lock(mutex_);
     if (closing_) return false;
-    add(compiling_, job, dropped);
+    for (const JobPointer& job : missing) add(compiling_, job, dropped);
     start(compiling_);  // where no thread can be started, a later request or wait() tries again
   }
   if (!options.wait) return false;
-  // No time limit: the compiler has one.
-  await([](const Service& c, const Job* j) { return j->done || c.closing_; }, job.get(), -1);
-  return job->ready;
+  ready = true;
+  for (const JobPointer& job : missing) {
+    // No time limit: the compiler has one.
+    await([](const Service& c, const Job* j) { return j->done || c.closing_; }, job.get(), -1);
+    ready = ready && job->ready;
+  }
+  return ready;
 }
 
 /// Under mutex_. Jobs that the stage forgets go to `dropped`: the caller frees them without the lock.
@@ -216,7 +252,7 @@ inline void CodeCache::Service::add(Stage& stage, const JobPointer& job, Vec<Job
   if (stage.waiting.size() >= stage.forget_from) {
     Vec<JobPointer> rest;
     const int before = dropped.size();
-    for (const JobPointer& j : stage.waiting) (j->target.program.use_count() == 1 ? dropped : rest).push_back(j);
+    for (const JobPointer& j : stage.waiting) (j->target->program.use_count() == 1 ? dropped : rest).push_back(j);
     counters_.abandoned += dropped.size() - before;
     stage.forget_from = 2 * rest.size() + most_waiting;
     stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
@@ -268,9 +304,13 @@ inline void CodeCache::Service::work(Stage& stage) {
       const Lock lock(mutex_);
       stage.active = {};
       Vec<JobPointer> rest;
+      int instructions = 0;
       for (const JobPointer& j : stage.waiting) {
+        const int further = j->instructions();
         const bool joins = stage.active.empty() || (stage.active.size() < most_in_one_text &&
-                                                    (&stage == &looking_ || j->joins(*stage.active[0])));
+                                                    (&stage == &looking_ || (j->joins(*stage.active[0]) &&
+                                                                             instructions + further <= most_instructions_in_one_text)));
+        if (joins) instructions += further;
         (joins ? stage.active : rest).push_back(j);
       }
       stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
@@ -311,7 +351,7 @@ inline bool CodeCache::Service::look_up(Job& job) {
   const Lock steady(steady_);
   if (job.compiler_identity.empty()) {
     job.compiler_identity = job.compiler.identity();
-    job.key = key_of(emit_c(*job.target.plan, job.name.c_str(), job.target.has_fma), job.compiler_identity);
+    job.key = key_of(emit_c(Vec<NamedPlan>{job.kernels()}, job.target->has_fma), job.compiler_identity);
     const Text hex = job.key.hex();
     job.name << '_';
     for (int k = 0; k < 16; ++k) job.name << hex[k];
@@ -377,10 +417,10 @@ inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCa
   for (int i = 0; i < batch.size(); ++i) {
     bool twice = false;
     for (int j = 0; j < i; ++j) twice = twice || batch[j]->key == batch[i]->key;
-    if (!twice) plans.push_back({batch[i]->target.plan, batch[i]->name.c_str()});
+    if (!twice) plans.push_back(batch[i]->kernels());
   }
   const Job& first = *batch[0];
-  const Text text = emit_c(plans, first.target.has_fma);
+  const Text text = emit_c(plans, first.target->has_fma);
   Text object = folder.file("kernels.so");
   const std::int64_t begin = backend::milliseconds_now();
   const backend::Process::Result r = first.compiler.compile(process_, text, folder, object, first.milliseconds);
@@ -411,7 +451,7 @@ inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCa
   bool used = false;
   for (const JobPointer& j : batch) {
     if (!install(*j, *library, true)) {
-      why = Text("what the compiler made has no function ") << j->name << "_0";
+      why = Text("what the compiler made has no function ") << j->name << '_' << j->first;
       continue;
     }
     used = true;
@@ -428,16 +468,16 @@ inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCa
 
 /// Swaps the kernels in, all or none; then the library stays loaded.
 inline bool CodeCache::Service::install(const Job& job, backend::Library& library, bool remember) {
-  const Plan& plan = *job.target.plan;
+  const Plan& plan = *job.target->plan;
   Vec<void*> functions;
-  for (int k = 0; k < plan.kernels.size(); ++k) {
+  for (int k = job.first; k < job.last; ++k) {
     Text symbol(job.name);
     symbol << '_' << k;
     functions.push_back(plan.kernels[k].code == k ? library.find(symbol.c_str()) : nullptr);
-    if (plan.kernels[k].code == k && !functions[k]) return false;
+    if (plan.kernels[k].code == k && !functions.back()) return false;
   }
   for (int k = 0; k < functions.size(); ++k)
-    if (functions[k]) job.target.replace(job.target.program.get(), k, functions[k]);
+    if (functions[k]) job.target->replace(job.target->program.get(), job.first + k, functions[k]);
   const Lock lock(mutex_);
   if (remember) loaded_.push_back({job.key, &library});
   return true;

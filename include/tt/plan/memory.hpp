@@ -111,18 +111,19 @@ TT_INLINE Plan compile_plan(const Graph& recorded, const PlanOptions& o) {
 #if TT_DEBUG
   if (!recorded.failure) detail::check_passes(recorded, o);
 #endif
-  for (const Node& n : recorded.nodes)
-    if (is_external(n)) TT_THROW(Error(Text("tt::compile_plan: ") << n.def->info.name << " has a kernel of its own, which is part of no plan. Run the graph with tt::compile_graph?"));
-  Plan plan = make_plan(recorded, o);
+  int count = 0;
   const auto note = [&](const SizeSet& symbols) {
-    for (int symbol : symbols.some) plan.symbols = symbol < plan.symbols ? plan.symbols : symbol + 1;
+    for (int symbol : symbols.some) count = symbol < count ? count : symbol + 1;
   };
   for (const Node& n : recorded.nodes) {
+    if (is_external(n)) TT_THROW(Error(Text("tt::compile_plan: ") << n.def->info.name << " has a kernel of its own, which is part of no plan. Run the graph with tt::compile_graph?"));
     for (int k = 0; k < n.shape.rank; ++k) note(symbols_of(n.shape[k]));
     if (n.op == Op::extent) note(symbols_of(Extent::from_code(n.attribute)));
   }
   for (const Shape& s : recorded.input_strides)
     for (int k = 0; k < s.rank; ++k) note(symbols_of(s[k]));
+  Plan plan = make_plan(recorded, o);
+  plan.symbols = plan.symbols < count ? count : plan.symbols;
   return plan;
 }
 #endif

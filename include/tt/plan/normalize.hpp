@@ -374,7 +374,7 @@ constexpr bool is_normal(const Graph& g) {
   return true;
 }
 /// Takes a canonical graph and gives a canonical one.
-constexpr Graph normalize(const Graph& g, Transposed t = Transposed::materialized, bool bf16_pairs = false) {
+constexpr Graph normalize(Graph g, Transposed t = Transposed::materialized, bool bf16_pairs = false) {
   if (!std::is_constant_evaluated())
     if (const detail::ChosenElements elements(g); elements.exist()) return normalize(elements.taken(), t, bf16_pairs);
   if (is_normal(g)) return g;

@@ -241,6 +241,8 @@ struct FixedPlan {
 struct NamedPlan {
   const Plan* plan = nullptr;
   const char* name = "";
+  int first = 0, last = INT32_MAX;  ///< its kernels [first, last), as far as it has them
+  int end() const { return last < plan->kernels.size() ? last : plan->kernels.size(); }
 };
 
 }  // namespace tt

@@ -209,6 +209,7 @@ struct Schedule {
 
   constexpr void find_uniform() {
     int calls = 0;
+    bool any = false;
     for (int i = 0; i < count; ++i) {
       if (!is_elementwise(g[i].op) || is_view(g[i])) continue;
       calls += g[i].op == Op::call;
@@ -216,8 +217,10 @@ struct Schedule {
       for (int o : g.operands(i))
         if (!uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
           uniform[i] = 0;
+      any = any || uniform[i];
     }
     may_fill = count + calls * (work_of_call - 1) >= most_work;
+    if (!any) return;
     for (int o : g.outputs) uniform[memory_of(o)] = 0;
     for (int i = 0; i < count; ++i)
       if (!is_elementwise(g[i].op) || is_view(g[i]))

@@ -27,12 +27,12 @@ namespace detail {
 
 class CEmitter : KernelText {
  public:
-  void add(const Plan& plan, const char* name) {
-    plan_ = &plan;
-    name_ = name;
-    staged_ = Vec<char>(plan.instructions.size(), 0);
-    for (int k = 0; k < plan.kernels.size(); ++k)
-      if (plan.kernels[k].code == k) kernel(k);
+  void add(const NamedPlan& p) {
+    plan_ = p.plan;
+    name_ = p.name;
+    staged_ = Vec<char>(plan_->instructions.size(), 0);
+    for (int k = p.first; k < p.end(); ++k)
+      if (plan_->kernels[k].code == k) kernel(k);
   }
   Text text(bool has_fma) const {
     return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << (stages_ ? c_staged : "") << kernels_;
@@ -463,7 +463,7 @@ class CEmitter : KernelText {
 
 TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma) {
   detail::CEmitter emitter;
-  for (const NamedPlan& p : plans) emitter.add(*p.plan, p.name);
+  for (const NamedPlan& p : plans) emitter.add(p);
   return emitter.text(has_fma);
 }
 TT_INLINE Text emit_c(const Plan& plan, const char* name, bool has_fma) {

@@ -22,12 +22,13 @@ class CudaEmitter : tt::detail::KernelText {
     symbols_ = "a.s";
     accumulator_ = "sum";
   }
-  void add(const Plan& plan, const char* name) {
+  void add(const NamedPlan& p) {
+    const Plan& plan = *p.plan;
     plan_ = &plan;
-    name_ = name;
+    name_ = p.name;
     values_ = may_be_values(plan);
     symbol_count_ = plan.symbols > symbol_count_ ? plan.symbols : symbol_count_;
-    for (int k = 0; k < plan.kernels.size(); ++k)
+    for (int k = p.first; k < p.end(); ++k)
       if (plan.kernels[k].code == k) kernel(k);
   }
   Text text(bool has_fma) const {
@@ -435,7 +436,7 @@ TT_INLINE Text emit_cuda(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA)
 #if TT_DEFINES(cuda)
 TT_INLINE Text emit_cuda(const Vec<NamedPlan>& plans, bool has_fma) {
   detail::CudaEmitter emitter;
-  for (const NamedPlan& p : plans) emitter.add(*p.plan, p.name);
+  for (const NamedPlan& p : plans) emitter.add(p);
   return emitter.text(has_fma);
 }
 #endif
