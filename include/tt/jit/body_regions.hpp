@@ -40,7 +40,7 @@ class BodyRegions {
   /// The bodies recorded last.
   std::vector<Region> take(int count) {
     std::vector<Region> last(closed_.end() - count, closed_.end());
-    closed_.resize(closed_.size() - static_cast<std::size_t>(count));
+    closed_.erase(closed_.end() - count, closed_.end());
     return last;
   }
   bool any_left() const { return !left_.empty(); }

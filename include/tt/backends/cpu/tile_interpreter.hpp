@@ -142,7 +142,11 @@ class TileProgram {
     return scratch;
   }
 
-  struct Worker;  // one thread of a run
+  // One thread of a run, in four parts, each a base of the next, as they share its registers.
+  struct Registers;
+  struct RowsTogether;
+  struct Bands;
+  struct Worker;
   struct Run;
 };
 
