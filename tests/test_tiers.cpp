@@ -398,6 +398,44 @@ TEST_CASE("the kernels of a long program are compiled in several texts") {
   CHECK(since().memory_hits == c.requests);
 }
 
+TEST_CASE("code is unloaded when its programs are gone, and some time has passed") {
+  struct Fewer {
+    int before = CodeCache::most_unused_libraries;
+    Fewer() { CodeCache::most_unused_libraries = 2; }
+    ~Fewer() { CodeCache::most_unused_libraries = before; }
+  } const fewer;
+  const Folder cache;
+  const tt::TierOptions options{.wait = true, .cache_dir = cache.path.c_str()};
+  const auto mapped = [&] {  // objects of this folder
+    std::ifstream maps("/proc/self/maps");
+    std::vector<std::string> names;
+    for (std::string line; std::getline(maps, line);) {
+      const std::size_t at = line.find(cache.path);
+      if (at == std::string::npos) continue;
+      const std::string name = line.substr(at);
+      if (names.empty() || names.back() != name) names.push_back(name);
+    }
+    return names.size();
+  };
+  const int first = fresh(), kept = fresh();
+  const Program lives = program_of(kept);
+  REQUIRE(CodeCache::get().request(lives, "lives", options));
+  REQUIRE(CodeCache::get().request(program_of(first), "goes", options));
+  CHECK(mapped() == 2);
+  for (int k = 0; k < 5; ++k) REQUIRE(CodeCache::get().request(program_of(fresh()), "goes", options));
+  CHECK(mapped() >= 2);
+  CHECK(mapped() <= 4);
+  CHECK(right(lives));
+  CHECK(is_compiled(lives));
+  const Since since;
+  const Program again = program_of(first);
+  CHECK(CodeCache::get().request(again, "goes", options));
+  CHECK(since().disk_hits == 1);
+  CHECK(right(again));
+  CHECK(CodeCache::get().request(program_of(kept), "lives", options));
+  CHECK(since().memory_hits == 1);
+}
+
 TEST_CASE("tier 0 asked for is tier 0") {
   const Since since;
   const Program p = program_of(fresh());

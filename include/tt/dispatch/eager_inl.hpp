@@ -128,10 +128,10 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
     plain = plain && argument[k] && (k < first || argument[k]->impl().dtype == operand[first].tensor->impl().dtype);
   }
   if (!plain) {
-    SmallVec<const Tensor*, 4> known;
+    SmallVec<const Tensor*, 4> known = argument;  // then only those that are Tensors
+    int n = 0;
     for (int k = first; k < count; ++k)
-      if (argument[k]) known.push_back(argument[k]);
-    const int n = known.size();
+      if (argument[k]) known[n++] = argument[k];
     const DType d = result_dtype(known.data(), n);
     const bool computes_narrow = is_narrow(d) && first == 0;  // where() computes nothing
     bool axes = false;

@@ -17,7 +17,7 @@
 //                                                           next request or wait(); it has threads of its own
 //   exit while compiling                                    the compiler is killed
 //   a program with other rights than its user (setuid)      nothing is compiled or loaded
-// Loaded libraries stay loaded.
+// Libraries are loaded as long as one of their programs lives; of the others, some are kept for programs to come.
 #pragma once
 #include <memory>
 
@@ -44,7 +44,8 @@ class CodeCache {
   bool request(const std::shared_ptr<Program>& program, const char* name, const TierOptions& options = {}) {
     if (options.tier < 1) return false;
     const Replace replace = [](void* p, int kernel, void* f) { static_cast<Program*>(p)->replace_kernel(kernel, f); };
-    return request({program, &program->plan(), replace, TT_HAS_FMA == 1}, name, options);
+    const Keep keep = [](void* p, std::shared_ptr<void> code) { static_cast<Program*>(p)->keep(static_cast<std::shared_ptr<void>&&>(code)); };
+    return request({program, &program->plan(), replace, keep, TT_HAS_FMA == 1}, name, options);
   }
   /// Waits until nothing is compiled and nothing waits; false: not within that time.
   bool wait(int milliseconds = 600'000);
@@ -66,14 +67,18 @@ class CodeCache {
   Text report() const;
   /// A compiler takes some milliseconds an instruction: it is done with so many well within its time limit. Tests set fewer.
   static inline int most_instructions_in_one_text = 4096;
+  /// Libraries kept whose programs are gone. Tests set fewer.
+  static inline int most_unused_libraries = 256;
 
  private:
   using Replace = void (*)(void* program, int kernel, void* function);
+  using Keep = void (*)(void* program, std::shared_ptr<void> code);
   /// A program, type-erased: its type differs between files with other architecture flags.
   struct Target {
     std::shared_ptr<void> program;
     const Plan* plan = nullptr;
     Replace replace = nullptr;
+    Keep keep = nullptr;
     bool has_fma = false;
   };
   class Service;

@@ -50,9 +50,11 @@ class CodeCache::Service {
     }
   };
   using JobPointer = std::shared_ptr<Job>;
+  using LibraryPointer = std::shared_ptr<backend::Library>;
   struct Loaded {
-    ContentHash key;
-    backend::Library* library = nullptr;
+    LibraryPointer library;
+    Vec<ContentHash> keys;
+    bool is_used() const { return library.use_count() > 1; }
   };
   static constexpr int most_in_one_text = 16;
   static constexpr int most_waiting = 64;
@@ -98,7 +100,8 @@ class CodeCache::Service {
   bool find(Job& job);
   void compile(const Vec<JobPointer>& batch);
   Text build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again);
-  bool install(const Job& job, backend::Library& library, bool remember);
+  bool install(const Job& job, const LibraryPointer& library);
+  void unload_unused();
   void finish(Job& job, bool ready);
   void fail(Job& job, const Text& why);
   bool await(bool (*over)(const Service&, const Job*), const Job* job, std::int64_t until);
@@ -361,13 +364,14 @@ inline bool CodeCache::Service::look_up(Job& job) {
 
 /// Takes kernels that were loaded before, or from disk. Under steady_.
 inline bool CodeCache::Service::find(Job& job) {
-  backend::Library* library = nullptr;
+  LibraryPointer library;
   {
     const Lock lock(mutex_);
     for (const Loaded& l : loaded_)
-      if (l.key == job.key) library = l.library;
+      for (const ContentHash& key : l.keys)
+        if (key == job.key) library = l.library;
   }
-  if (library && install(job, *library, false)) {
+  if (library && install(job, library)) {
     count(&Counters::memory_hits);
     finish(job, true);
     return true;
@@ -378,13 +382,13 @@ inline bool CodeCache::Service::find(Job& job) {
     case DiskCache::Found::nothing: return false;
     case DiskCache::Found::rejected: break;
     case DiskCache::Found::object: {
-      auto* fresh = new backend::Library;
-      if (fresh->load(path.c_str(), why) && install(job, *fresh, true)) {
+      unload_unused();
+      const auto fresh = std::make_shared<backend::Library>();
+      if (fresh->load(path.c_str(), why) && install(job, fresh)) {
         count(&Counters::disk_hits);
         finish(job, true);
         return true;
       }
-      delete fresh;
     }
   }
   if (!job.rejected) count(&Counters::rejected);
@@ -438,19 +442,19 @@ inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCa
   if (!DiskCache::read_file(object.c_str(), bytes)) return "the compiler said it was done, but left no object";
   Text kept = disk.keep_object(bytes.begin(), bytes.size(), text);
   // Where files of /tmp cannot be mapped as code, those of the cache may.
-  auto* library = new backend::Library;
+  const auto library = std::make_shared<backend::Library>();
   const auto load = [&] {
     const Lock steady(steady_);
+    unload_unused();
     return library->load((kept.empty() ? object : kept).c_str(), why);
   };
   if (!load()) {
-    delete library;
     if (!kept.empty()) disk.remove_object(bytes.begin(), bytes.size());
     return Text("what the compiler made cannot be loaded: ") << why;
   }
   bool used = false;
   for (const JobPointer& j : batch) {
-    if (!install(*j, *library, true)) {
+    if (!install(*j, library)) {
       why = Text("what the compiler made has no function ") << j->name << '_' << j->first;
       continue;
     }
@@ -460,27 +464,50 @@ inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCa
     count(&Counters::compiled);
     finish(*j, true);
   }
-  if (!used) delete library;
   if (!used && !kept.empty()) disk.remove_object(bytes.begin(), bytes.size());
   disk.trim();
   return why;
 }
 
-/// Swaps the kernels in, all or none; then the library stays loaded.
-inline bool CodeCache::Service::install(const Job& job, backend::Library& library, bool remember) {
+/// Swaps the kernels in, all or none; then the library is loaded as long as the program lives, at least.
+inline bool CodeCache::Service::install(const Job& job, const LibraryPointer& library) {
   const Plan& plan = *job.target->plan;
   Vec<void*> functions;
   for (int k = job.first; k < job.last; ++k) {
     Text symbol(job.name);
     symbol << '_' << k;
-    functions.push_back(plan.kernels[k].code == k ? library.find(symbol.c_str()) : nullptr);
+    functions.push_back(plan.kernels[k].code == k ? library->find(symbol.c_str()) : nullptr);
     if (plan.kernels[k].code == k && !functions.back()) return false;
   }
+  const Lock lock(mutex_);
+  job.target->keep(job.target->program.get(), library);
   for (int k = 0; k < functions.size(); ++k)
     if (functions[k]) job.target->replace(job.target->program.get(), job.first + k, functions[k]);
-  const Lock lock(mutex_);
-  if (remember) loaded_.push_back({job.key, &library});
+  Loaded* of = nullptr;
+  for (Loaded& l : loaded_)
+    if (l.library == library) of = &l;
+  if (!of) {
+    loaded_.push_back({library, {}});
+    of = &loaded_.back();
+  }
+  for (const ContentHash& key : of->keys)
+    if (key == job.key) return true;
+  of->keys.push_back(job.key);
   return true;
+}
+/// Libraries whose programs are gone stay loaded, in case there are such programs again; the oldest are unloaded where there are many. Under steady_.
+inline void CodeCache::Service::unload_unused() {
+  Vec<Loaded> gone, rest;  // unloaded without mutex_
+  const Lock lock(mutex_);
+  int unused = 0;
+  for (const Loaded& l : loaded_) unused += !l.is_used();
+  if (unused <= most_unused_libraries) return;
+  for (Loaded& l : loaded_) {
+    const bool goes = unused > most_unused_libraries / 2 && !l.is_used();
+    unused -= goes;
+    (goes ? gone : rest).push_back(static_cast<Loaded&&>(l));
+  }
+  loaded_ = static_cast<Vec<Loaded>&&>(rest);
 }
 
 inline void CodeCache::Service::finish(Job& job, bool ready) {

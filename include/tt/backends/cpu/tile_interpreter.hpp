@@ -5,6 +5,7 @@
 //   TileProgram program(plan);   program.run(external, symbols);
 #pragma once
 #include <cstddef>
+#include <memory>
 
 #include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/core/storage.hpp"
@@ -49,6 +50,8 @@ class TileProgram {
     for (int j = 0; j < plan_.kernels.size(); ++j)
       if (plan_.kernels[j].code == k) __atomic_store_n(&compiled_[j], function, __ATOMIC_RELEASE);
   }
+  /// Keeps the code that such functions are in, as long as the program lives. Not for several threads at once.
+  void keep(std::shared_ptr<void> code) { code_.push_back(static_cast<std::shared_ptr<void>&&>(code)); }
   /// Makes kernels that the library has compiled run compiled (backends/cpu/library_kernels.hpp). Call before the first run.
   void take_library_kernels();
   /// Short rows run in the interpreter, many together, even if the kernel is compiled: compiled code takes them one by one
@@ -92,6 +95,7 @@ class TileProgram {
   Vec<int> bands_;            // of each kernel: the number of copies right before it that may be made with its rows or columns (plan/bands.hpp)
   Vec<int> reader_;           // of each such copy: the distance, in kernels, to its reader; of others 0
   Vec<void*> compiled_;  // for each kernel, or null; atomic
+  Vec<std::shared_ptr<void>> code_;
   Vec<Extent> sizes_;     // the arguments of library kernels, consecutive for each kernel
   Vec<int> first_size_;   // of each kernel: the index of its first size; -1: it takes the symbols. Empty: there are no library kernels
   mutable Calls calls_;  // atomic
