@@ -417,6 +417,11 @@ TEST_CASE("mistakes") {
   CHECK(message([&] { tt::map(same, tt::zeros({0, 3})); }) == "tt::scan: there is no row to begin with." + at(__LINE__));
   const auto c = tt::compile([](const Tensor& x) { return tt::cond(x > 0, [](const Tensor& t) { return t; }, [](const Tensor& t) { return -t; }, x); });
   CHECK(message([&] { c(table); }).starts_with("tt::cond: the condition is no single element, but of shape (2, 3)."));
+  const int line = __LINE__ + 1;
+  const auto looks = tt::compile([](const Tensor& x) { return tt::cond(x.sum() > 0, [](const Tensor& t) { return t * t.max().item<double>(); }, [](const Tensor& t) { return -t; }, x); }, {.name = "looks", .tier = 0, .fullgraph = true});
+  CHECK(message([&] { looks(table); }) == "tt::compile: looks: a graph break, and fullgraph is set: item of f32 (), made by _max_of_all. Return it, and look at it outside?" + at(line));
+  const auto fails = tt::compile([](const Tensor& x) { return tt::cond(x.sum() > 0, [](const Tensor& t) { return t + tt::ones({7}); }, [](const Tensor& t) { return -t; }, x); }, {.name = "fails", .tier = 0, .fullgraph = true});
+  CHECK(message([&] { fails(table); }).starts_with("tt::compile: fails: a graph break, and fullgraph is set: an error in the body of a branch or a loop, \"tt::add: shapes do not broadcast: (2, 3) and (7,)."));
 }
 
 TEST_CASE("their text is read back, and their graphs are legal") {

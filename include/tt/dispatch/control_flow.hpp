@@ -61,8 +61,10 @@ template <class F, class... A>
 auto record_body(const Tensor& recorded, SourceLine at, const F& f, const A&... a) {
   try {
     return std::decay_t<std::invoke_result_t<const F&, const A&...>>(f(a...));
-  } catch (const Error&) {
-    end_graph(recorded, "an error in the body of a branch or a loop, at", at);
+  } catch (const Error& e) {
+    Text why("an error in the body of a branch or a loop, \"");
+    for (const char* c = e.what(); *c && *c != '\n'; ++c) why << *c;
+    end_graph(recorded, (why << "\", beside:").c_str(), at);
     throw;
   }
 }
@@ -157,7 +159,7 @@ auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise
     detail::RecordedRegion second;
     const R other = detail::record_body(c, condition.at, otherwise, operands...);
     second.close(other);
-    if (detail::form_of(like) != detail::form_of(other)) detail::end_graph(c, "cond: branches give other numbers or lists, for a condition,", condition.at);
+    if (detail::form_of(like) != detail::form_of(other)) detail::end_graph(c, "cond: branches give other numbers or lists, chosen by:", condition.at);
     std::size_t next = 0;
     return detail::take_leaves(like, detail::call_control(Control::cond, {&c}, 0, 0, false, static_cast<int>(detail::leaves_of(like).size()), condition.at), next);
   }
@@ -176,12 +178,12 @@ C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine a
     for (int time = 0; time < times_recorded(Control::while_loop); ++time) {
       detail::RecordedRegion first;
       const Tensor condition = detail::record_body(recorded, at, goes_on, first.input(carried));
-      if (!condition.defined() || condition.impl().numel != 1) detail::end_graph(recorded, "while_loop: a condition that is no single element, for", at);
+      if (!condition.defined() || condition.impl().numel != 1) detail::end_graph(recorded, "while_loop: a condition that is no single element, beside:", at);
       first.close(condition);
       detail::RecordedRegion second;
       const C next = detail::record_body(recorded, at, body, second.input(carried));
       second.close(next);
-      if (detail::form_of(next) != detail::form_of(carried)) detail::end_graph(recorded, "while_loop: numbers or lists that change, beside", at);
+      if (detail::form_of(next) != detail::form_of(carried)) detail::end_graph(recorded, "while_loop: numbers or lists that change, beside:", at);
     }
     std::size_t at_leaf = 0;
     return detail::take_leaves(carried, detail::call_control(Control::while_loop, operands, count, 0, false, count, at), at_leaf);
@@ -217,10 +219,10 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
       const C state = region.input(carried);
       given = detail::record_body(recorded, at, body, state, region.input(xs, true));
       region.close(given);
-      if (detail::form_of(given.first) != detail::form_of(carried)) detail::end_graph(recorded, "scan: numbers or lists that change, beside", at);
+      if (detail::form_of(given.first) != detail::form_of(carried)) detail::end_graph(recorded, "scan: numbers or lists that change, beside:", at);
     }
     const int results = static_cast<int>(detail::leaves_of(given).size());
-    if (results == 0) detail::end_graph(recorded, "scan: a body that gives no Tensor, beside", at);
+    if (results == 0) detail::end_graph(recorded, "scan: a body that gives no Tensor, beside:", at);
     const std::vector<Tensor> result = detail::call_control(Control::scan, operands, count, static_cast<int>(rows.size()), options.reverse, results, at);
     std::size_t next = 0;
     C last = detail::take_leaves(carried, result, next);

@@ -357,7 +357,7 @@ inline void Tracer::finish_update(Tensor& target, const Tensor& value, const cha
     broken_at_ = at;
   }
   if (options_.breaks) throw GraphBreak{what, at};
-  TT_THROW(Error(Text("tt::") << options_.who << what << ". Return it, and look at it outside?" << at));
+  TT_THROW(Error(Text("tt::") << options_.who << broken_ << ". Return it, and look at it outside?" << broken_at_));  // the first break: others may follow from it
 }
 
 // ---- results, and changes of arguments
