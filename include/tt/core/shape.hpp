@@ -135,8 +135,8 @@ struct Extent {
   /// Power of symbol i in a packed product.
   constexpr int exponent(int i) const { return static_cast<int>(exponents() >> (3 * i) & 7); }
 
-  constexpr std::int64_t value(const SymbolValues& symbols) const {
-    if (is_constant()) return code;
+  constexpr std::int64_t value(const SymbolValues& symbols) const { return is_constant() ? code : symbolic_value(symbols); }
+  constexpr std::int64_t symbolic_value(const SymbolValues& symbols) const {
     if (is_further_symbol()) return symbols[static_cast<int>(further - code)];
     if (!is_packed()) return detail::size_value(*this, symbols);
     std::int64_t v = coefficient();

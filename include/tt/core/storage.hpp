@@ -60,11 +60,14 @@ inline void* allocate_bytes(std::size_t bytes) {
                    << bytes << " bytes for intermediate results. Use smaller shapes?"));
   return memory;
 }
-/// Uninitialised elements, with `header` bytes before them; throws Error naming shape and bytes.
+/// Uninitialised elements, with `header` bytes before them; throws Error naming shape and bytes. Behind them are zeros: whole vectors are computed there too, and
+/// what else is left in memory may be denormal numbers, which take a hundred times as long.
 inline void* allocate_elements(const char* op, DType dtype, const Shape& shape,
                                std::size_t header = 0) {
-  void* memory = try_allocate_bytes(bytes_of(op, dtype, shape) + header);
+  const std::size_t bytes = bytes_of(op, dtype, shape) + header;
+  void* memory = try_allocate_bytes(bytes);
   if (!memory) not_enough_memory(op, dtype, shape);
+  std::memset(static_cast<std::byte*>(memory) + bytes, 0, storage_padding);
   return memory;
 }
 inline void free_bytes(void* p) noexcept {
