@@ -61,7 +61,7 @@ inline void* allocate_bytes(std::size_t bytes) {
   return memory;
 }
 /// Uninitialised elements, with `header` bytes before them; throws Error naming shape and bytes. Behind them are zeros: whole vectors are computed there too, and
-/// what else is left in memory may be denormal numbers, which take a hundred times as long.
+/// denormal numbers, which memory may hold otherwise, take a hundred times as long.
 inline void* allocate_elements(const char* op, DType dtype, const Shape& shape,
                                std::size_t header = 0) {
   const std::size_t bytes = bytes_of(op, dtype, shape) + header;
