@@ -292,6 +292,12 @@ TEST_CASE("vmap of Arrays and in fused functions") {
   CHECK(alike(products, t.matmul(u)));
   const tt::Array<double, 2, 3> gradients = tt::vmap(tt::grad([](const auto& x) { return tt::sum(x * x * x); }))(xs);
   CHECK(alike(gradients, t * t * 3));
+  const tt::Array<double, 3, 2> behind = tt::vmap<0, tt::OutDim{1}>(f)(xs);
+  CHECK(alike(behind, (tt::tanh(t) * t.sum(1, true)).t()));
+  const tt::Array<double, 2, 2> last = tt::vmap<0, tt::none, tt::OutDim{-1}>([](const auto& x, const auto& y) { return tt::matmul(x, y); })(xs, m);
+  CHECK(alike(last, t.matmul(u).t()));
+  const tt::Array<double, 3, 3, 2> turned = tt::vmap<tt::OutDim{2}>(tt::hessian([](const auto& x) { return tt::sum(x * x * x); }))(xs);
+  CHECK(alike(turned, tt::diag_embed(t * 6).permute({1, 2, 0})));
   const tt::Array<double, 2, 3, 3> second = tt::vmap(tt::hessian([](const auto& x) { return tt::sum(x * x * x); }))(xs);
   CHECK(alike(second, tt::diag_embed(t * 6)));
   const tt::Array<double, 3, 2> columns = tt::fuse([](const auto& x, const auto& y) {

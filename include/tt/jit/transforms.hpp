@@ -174,21 +174,29 @@ struct OnSymbols {
     requires(!(is_symbolic<A> && ...))
   auto operator()(const A&... a) const { return Fused<Symbolic, Isa>{}(a...); }
 };
-/// vmap of symbols: the function of one example as a graph of its own, rewritten for batches, and recorded.
-template <class F, auto... In>
+/// vmap of symbols: the function of one example as a graph of its own, rewritten for batches, and recorded. `Dims`: the axes of the first arguments, then
+/// perhaps an OutDim.
+template <class F, auto... Dims>
 struct SymbolicVmap {
+  template <class D>
+  static constexpr bool is_out = std::is_same_v<D, OutDim>;
+  static constexpr InDim in_dim(InDim d) { return d; }
+  static constexpr InDim in_dim(OutDim) { return 0; }  // beyond the arguments' axes
+  static constexpr int out_dim(InDim) { return 0; }
+  static constexpr int out_dim(OutDim d) { return d.dim; }
   template <class... A>
   constexpr Sym operator()(const A&... a) const {
     const Sym given[] = {a...};
     constexpr int count = sizeof...(A);
-    constexpr InDim in[] = {In..., 0};
+    constexpr InDim in[] = {in_dim(Dims)..., 0};
+    constexpr int given_axes = (0 + ... + !is_out<std::remove_cv_t<decltype(Dims)>>), out = (0 + ... + out_dim(Dims));
     Graph& g = *given[0].graph;
     Graph example;
     Vec<int> operands, by;
     Extent examples(0);
     Sym one[count];
     for (int k = 0; k < count; ++k) {
-      const InDim d = k < static_cast<int>(sizeof...(In)) ? in[k] : InDim(0);
+      const InDim d = k < given_axes ? in[k] : InDim(0);
       Sym x = given[k];
       Shape shape = x.shape();
       if (d.mapped) {
@@ -211,7 +219,10 @@ struct SymbolicVmap {
     for (int k = 0; k < count; ++k) made[batched.inputs[k]] = operands[k];
     for (const int i : post_order(batched, batched.outputs))
       if (made[i] < 0) made[i] = g.intern(batched[i], batched, mapped(batched.operands(i), made));
-    return {&g, made[batched.outputs[0]]};
+    const Sym result{&g, made[batched.outputs[0]]};
+    const int to = normalize_axis(out, result.shape().rank);
+    if (to < 0) return {&g, g.fail({.mistake = Mistake::axis_out_of_range, .op = "vmap", .a = result.shape(), .number = out}, result.id)};
+    return to == 0 ? result : moved(result, 0, to);
   }
 };
 }  // namespace detail
@@ -219,7 +230,7 @@ struct SymbolicVmap {
 /// A function of batches from a function of one example (torch.vmap): captured and compiled as by compile, for all sizes; anew at each call
 /// if it captures variables. Draws of the default generator are recorded, see `randomness`; with another generator examples run one by one.
 /// Throws Error, at a call, when arguments differ in the number of examples. Of Arrays the axes are template arguments:
-/// tt::vmap<0, tt::none>(f)(xs, w).
+/// tt::vmap<0, tt::none>(f)(xs, w), tt::vmap<0, tt::none, tt::OutDim{1}>(f)(xs, w).
 template <class F>
 auto vmap(F f, VmapOptions options = {}, SourceLine at = here()) {
   return detail::CompiledTransform<detail::VmapRun<F>, detail::SymbolicVmap<typename detail::on_symbols<F>::type>>({std::move(f), std::move(options), at}, "vmap", at);

@@ -21,6 +21,10 @@ struct InDim {
   constexpr InDim(int axis) : dim(axis) {}
   constexpr InDim(NoneType) : mapped(false) {}
 };
+/// The axis of examples in the result, as the last template argument: tt::vmap<0, tt::none, tt::OutDim{1}>(f)(xs, w).
+struct OutDim {
+  int dim = 0;
+};
 /// The axis of examples in the results: one for all Tensors of the result, or one for each in turn.
 struct OutDims {
   std::vector<int> dims;
