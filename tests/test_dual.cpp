@@ -132,6 +132,12 @@ TEST_CASE("changes in place, by values, through views and of what is seen throug
   Tensor turned = tt::make_dual(x, dx).reshape({2, 2});
   turned.t_();
   CHECK(close(tangent(turned), dx.reshape({2, 2}).t()));
+  Tensor same = tt::make_dual(x, dx) * 1;
+  {
+    const tt::NoGrad off;
+    same.t_();  // its own transposed one
+  }
+  CHECK(close(tangent(same), dx));
   Tensor out = tt::empty({4});
   tt::call("mul", {d, d}, {{"out", out}});
   CHECK(close(tangent(out), x * dx * 2));

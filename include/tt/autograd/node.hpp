@@ -168,7 +168,7 @@ inline void set_tangent(const Tensor& t, const Tensor& tangent, const std::share
 }
 inline void take_tangent(const Tensor& to, const Tensor& from) {
   const Dual* const d = dual_of(from);
-  if (!d) return;
+  if (!d || to.is_same(from)) return;
   d->shared = true;
   set_tangent(to, d->tangent, d->level);
 }
