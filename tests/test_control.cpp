@@ -216,13 +216,46 @@ TEST_CASE("while_loop runs as long as its condition holds") {
     CHECK(b.h.data() != table.data());
   }
   CHECK(c.captures() == 1);
+}
 
-  // With gradients its steps are on the tape: the graph ends there.
-  const auto d = tt::compile([](const Tensor& x) { return tt::while_loop([](const Tensor& t) { return t.sum() < 100; }, [](const Tensor& t) { return t * t; }, x * 2); });
-  Tensor x = table.clone().requires_grad_(), y = table.clone().requires_grad_();
-  tt::while_loop([](const Tensor& t) { return t.sum() < 100; }, [](const Tensor& t) { return t * t; }, x * 2).sum().backward();
-  d(y).sum().backward();
-  CHECK(same_bits(x.grad(), y.grad()));
+TEST_CASE("gradients of while_loop to third order, along tangents and by parameters, are those of its steps") {
+  // Newton's iteration for the square root, until it is near enough: a number of steps that depends on elements.
+  const auto root = [](const Tensor& x, const Tensor& w) {
+    const Tensor until = tt::full({}, 0x1p-20, tt::DType::f64);
+    return tt::while_loop([&](const State& s) { return (s.h * s.h - x).abs().amax() > until; }, [&](const State& s) { return State{(s.h + x / s.h) * w, s.c + 1}; },
+                          State{x * 0.5 + 0.75, tt::zeros({}, tt::DType::i64)})
+        .h;
+  };
+  const Tensor x = tt::rand({5}, 1).to(tt::DType::f64) * 9 + 1, w = tt::full({}, 0.5, tt::DType::f64), d = tt::rand({5}, 2).to(tt::DType::f64);
+  const auto close = [](const Tensor& a, const Tensor& b) { return tt::allclose(a, b, 1e-9, 1e-9); };
+  const auto first = [&](const Tensor& t, const Tensor& v) { return tt::grad([&](const Tensor& s, const Tensor& u) { return (root(s, u) * s).sum(); })(t, v); };
+  const auto second = [&](const Tensor& t, const Tensor& v) { return tt::grad([&](const Tensor& s, const Tensor& u) { return (first(s, u) * s).sum(); })(t, v); };
+  const auto third = [&](const Tensor& t, const Tensor& v) { return tt::grad([&](const Tensor& s, const Tensor& u) { return (second(s, u) * s).sum(); })(t, v); };
+  const auto of_w = [&](const Tensor& t, const Tensor& v) { return tt::grad([&](const Tensor& u) { return (first(t, u) * t).sum(); })(v); };
+  const auto along = [&](const Tensor& t, const Tensor& v) { return tt::jvp([&](const Tensor& s) { return root(s, v); }, t, d).second; };
+  const auto twice_along = [&](const Tensor& t, const Tensor& v) { return tt::jvp([&](const Tensor& s) { return first(s, v); }, t, d).second; };
+  const auto check = [&](const auto& f) {
+    const auto c = tt::compile(tt::frozen(f), {.fullgraph = true});
+    CHECK(close(f(x, w), c(x, w)));
+    CHECK(c.captures() == 1);
+  };
+  CHECK(tt::allclose(first(x, w), 1.5 * x.sqrt(), 1e-4));
+  check(root), check(first), check(second), check(third), check(of_w), check(along), check(twice_along);
+
+  // A compiled loop on the tape, with double backward; a loop that takes no step.
+  const auto c = tt::compile(root, {.fullgraph = true});
+  const auto by_tape = [&](const auto& f, const Tensor& at) {
+    Tensor t = at.clone().requires_grad_();
+    const Tensor g = tt::grad({(f(t, w) * t).sum()}, {t}, {}, true, true)[0];
+    g.sum().backward();
+    return std::pair{g.detach(), t.grad()};
+  };
+  for (const Tensor& at : {x, tt::full({5}, 1e-30, tt::DType::f64), tt::full({5}, 2.25, tt::DType::f64)}) {
+    const auto a = by_tape(root, at), b = by_tape(c, at);
+    CHECK(close(a.first, b.first));
+    CHECK(close(a.second, b.second));
+  }
+  CHECK(c.captures() == 1);
 }
 
 TEST_CASE("bodies that cannot be graphs: the function runs as it is written") {
@@ -437,6 +470,9 @@ TEST_CASE("their text is read back, and their graphs are legal") {
   check([](const Tensor& x, const Tensor& w, const Tensor& s) { return recurrent({x, w, s}); }, xs, weights, h);
   check([](const Tensor& x, const Tensor& w) { return nested({x, w}); }, xs, weights);
   check([](const Tensor& x) { return tt::while_loop([](const Tensor& t) { return t.sum() < 100; }, [](const Tensor& t) { return t * 2; }, x); }, xs);
+  check([](const Tensor& x) {
+    return tt::grad([](const Tensor& s) { return tt::while_loop([](const Tensor& t) { return t.sum() < 100; }, [&](const Tensor& t) { return t * t + s; }, s + 1).sum(); })(x);
+  }, xs);
   const std::string text(tt::trace([](const Tensor& x, const Tensor& w) { return branch({x, w}); }, xs, weights).to_string());
   CHECK(text.find(" = cond(%") != std::string::npos);
   CHECK(message([&] { (void)tt::parse("graph 3\n%0 = input 0 : bool ()\n%1 = input 1 : f32 (2,)\n%2 = cond(%0, %1) { %0 = input 0 : f32 (2,) -> output 0; } : f32 (2,) -> output 0\n"); })

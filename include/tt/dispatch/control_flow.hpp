@@ -167,7 +167,7 @@ auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise
 }
 
 /// body(... body(carried)) for as long as goes_on(carried) is a Tensor of one element that is not 0. In a captured function the carried
-/// value must keep its dtypes and shapes; the loop is one node if nothing requires a gradient.
+/// value must keep its dtypes and shapes; the loop is one node. Differentiable: a gradient runs it again and keeps the values of all steps.
 template <class Condition, class Body, class C>
 C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine at = here()) {
   static_assert(std::is_convertible_v<std::invoke_result_t<const Body&, const C&>, C>, "tt::while_loop: the body gives what it is given");

@@ -62,7 +62,7 @@ inline bool is_computed(const ControlOptions& o, const Vec<int>& wanted, int k) 
 inline Graph region_for(const Graph& g, const Steps::Step& s, int region) {
   const ControlOp& op = control_of(g[s.call]);
   Graph r = op.graphs[region];
-  if (op.kind == Control::while_loop) return r;
+  if (op.kind == Control::while_loop || op.kind == Control::while_loop_backward) return r;
   const Vec<int> outputs = r.outputs;
   const ControlOptions o = control_options(g, g[s.call]);
   r.clear_outputs();
@@ -94,17 +94,36 @@ inline bool is_true(const Tensor& t) {
   else copy_memory(one, impl.data, bytes);
   return with_dtype(impl.dtype, [&]<class T>(T) { return *reinterpret_cast<const T*>(one) != T{}; });
 }
-inline void run_while_loop(const ControlRun& r, int carried, Tensor* result) {
+/// Gives the values carried at the end. `keep(state)` is told those at the beginning of each step.
+template <class Keep>
+std::vector<Tensor> run_while_loop(const ControlRun& r, int carried, const Keep& keep) {
   std::vector<Tensor> state, next(static_cast<std::size_t>(carried));
   for (int k = 0; k < carried; ++k) state.push_back(*r.operand[k]);
   for (;;) {
     Tensor goes_on;
     r.run(*r.regions[0], state, carried, &goes_on);
-    if (!is_true(goes_on)) break;
+    if (!is_true(goes_on)) return state;
     r.run(*r.regions[1], state, carried, next.data());
+    keep(state);
     state.swap(next);
   }
-  for (int k = 0; k < carried; ++k) result[k] = state[static_cast<std::size_t>(k)];
+}
+/// `begin`: the number of the first adjoint among the operands.
+inline void run_while_backward(const ControlRun& r, int carried, int begin, Tensor* result) {
+  std::vector<std::vector<Tensor>> states;
+  ControlRun forward = r;
+  forward.operands = begin;
+  run_while_loop(forward, carried, [&](std::vector<Tensor>& state) { states.push_back(state); });
+  std::vector<Tensor> adjoint, next(static_cast<std::size_t>(r.operands - begin));
+  for (int k = begin; k < r.operands; ++k) adjoint.push_back(*r.operand[k]);
+  for (; !states.empty(); states.pop_back()) {
+    std::vector<Tensor> in = std::move(states.back());
+    for (int k = carried; k < begin; ++k) in.push_back(*r.operand[k]);
+    in.insert(in.end(), adjoint.begin(), adjoint.end());
+    r.run(*r.regions[2], in, r.operands, next.data());
+    adjoint.swap(next);
+  }
+  for (std::size_t k = 0; k < adjoint.size(); ++k) result[k] = std::move(adjoint[k]);
 }
 /// Row `k` of a contiguous Tensor, as a view.
 inline Tensor row_of(const Tensor& t, std::int64_t k) { return t.select(0, static_cast<int>(k)); }
@@ -161,7 +180,8 @@ inline void run_control(const ControlRun& r, const Graph& g, const Node& n, cons
   switch (control_of(n).kind) {
     case Control::cond: return run_straight(r, *r.regions[is_true(*r.operand[0]) ? 0 : 1], 1, wanted, result);
     case Control::checkpoint: return run_straight(r, *r.regions[0], 0, wanted, result);
-    case Control::while_loop: return run_while_loop(r, options.carried, result);
+    case Control::while_loop: return void(std::ranges::move(run_while_loop(r, options.carried, [](const auto&) {}), result));
+    case Control::while_loop_backward: return run_while_backward(r, options.carried, control_of(n).graphs[1].inputs.size(), result);
     case Control::scan: return run_scan(r, options, control_of(n).graphs[0].outputs.size(), wanted, n.where, result);
   }
 }

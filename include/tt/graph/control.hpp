@@ -1,23 +1,25 @@
 // Control flow as nodes: their bodies are graphs of their own, regions, which run when the node does. Equal ops share one definition, which is never freed.
 //   cond(%p, %a, %b) { region } { region }                   inputs of both are %a, %b; one of them runs
 //   while_loop(%c, %a) carried 1 { condition } { body }      both take the carried values, then the others; the body gives new carried values
+//   while_loop_backward(%c, %a, %d, %s) carried 1 { condition } { body } { adjoint of the body }
 //   scan(%c, %x, %a) carried 1 xs 1 reverse False { body }   for each row of %x: from carried values, rows and the others to carried values and rows
 //   checkpoint(%a, %b) { region }                            none of its values is saved: the gradient recomputes the region
 // Results of a scan: the carried values at the end, the output rows stacked, and the values carried into each step, for gradients. The last rows may be costly
 // values of the body, kept for gradients, see with_costly. Results that nobody reads are not computed.
 #pragma once
+#include "tt/graph/forward_mode.hpp"
 #include "tt/graph/partition.hpp"
 #include "tt/graph/region.hpp"
 
 namespace tt {
 
-enum class Control : std::uint8_t { cond, while_loop, scan, checkpoint };
+enum class Control : std::uint8_t { cond, while_loop, scan, checkpoint, while_loop_backward };
 constexpr const char* name(Control c) {
-  constexpr const char* names[] = {"cond", "while_loop", "scan", "checkpoint"};
+  constexpr const char* names[] = {"cond", "while_loop", "scan", "checkpoint", "while_loop_backward"};
   return names[static_cast<int>(c)];
 }
-inline constexpr int control_count = 4;
-constexpr int region_count(Control c) { return c == Control::cond || c == Control::while_loop ? 2 : 1; }
+inline constexpr int control_count = 5;
+constexpr int region_count(Control c) { return c == Control::while_loop_backward ? 3 : c == Control::cond || c == Control::while_loop ? 2 : 1; }
 /// How often bodies are recorded: loop bodies twice, to detect a body that changes from step to step.
 constexpr int times_recorded(Control c) { return c == Control::while_loop || c == Control::scan ? 2 : 1; }
 /// Is a region run once on all operands (behind the condition, if there is one)?
@@ -50,29 +52,17 @@ inline ControlOptions control_options(const Graph& g, const Node& n) {
   return o;
 }
 
-/// Is there a while_loop in this graph or in a region? Such a node has no derivative.
-inline bool has_while_loops(const Graph& g) {
-  for (const Node& n : g.nodes) {
-    if (!is_control(n)) continue;
-    const ControlOp& op = control_of(n);
-    if (op.kind == Control::while_loop) return true;
-    for (const Graph& region : op.graphs)
-      if (has_while_loops(region)) return true;
-  }
-  return false;
-}
-
 namespace detail {
 
 inline constexpr OptionField control_fields[] = {{.name = "carried", .name_size = 7}, {.name = "xs", .name_size = 2},
                                                  {.name = "reverse", .name_size = 7, .kind = OptionField::Kind::boolean}};
 template <int Count>
 OptionFields first_fields() { return {control_fields, Count}; }
-constexpr auto fields_of(Control c) { return is_straight(c) ? &first_fields<0> : c == Control::while_loop ? &first_fields<1> : &first_fields<3>; }
+constexpr auto fields_of(Control c) { return is_straight(c) ? &first_fields<0> : c == Control::scan ? &first_fields<3> : &first_fields<1>; }
 inline Vec<std::int64_t> words_of(Control kind, const ControlOptions& o) {
   if (is_straight(kind)) return {};
-  if (kind == Control::while_loop) return {o.carried};
-  return {o.carried, o.xs, o.reverse};
+  if (kind == Control::scan) return {o.carried, o.xs, o.reverse};
+  return {o.carried};
 }
 constexpr Shape with_rows(const Shape& row, Extent rows) {
   Shape s{rows};
@@ -90,6 +80,10 @@ inline void decompose_control(const OpDef& def, Graph& g, Ids operands, const st
     return;
   }
   const int carried = static_cast<int>(words[0]);
+  if (op.kind == Control::while_loop_backward) {
+    for (int k = op.graphs[1].inputs.size(); k < in.size(); ++k) like(g[in[k]].dtype, Shape(g[in[k]].shape));
+    return;
+  }
   for (int k = 0; k < carried; ++k) like(g[in[k]].dtype, Shape(g[in[k]].shape));
   if (op.kind == Control::while_loop) return;
   const Graph& body = op.graphs[0];
@@ -150,8 +144,8 @@ inline const OpDef& control_op(Control kind, int carried, Vec<Graph> regions) {
     made.options = detail::fields_of(kind);
     made.results = body.outputs.size() + (kind == Control::scan ? carried : 0);
     made.kind = kind;
-    made.flow = detail::flow_of(kind, carried, regions);
-    made.flows = [](const OpDef& def, int result, int operand) { return static_cast<const ControlOp&>(def).flow[result].test(operand); };
+    if (kind != Control::while_loop_backward) made.flow = detail::flow_of(kind, carried, regions);
+    if (!made.flow.empty()) made.flows = [](const OpDef& def, int result, int operand) { return static_cast<const ControlOp&>(def).flow[result].test(operand); };
     made.graphs = static_cast<Vec<Graph>&&>(regions);
     made.regions = made.graphs.begin();
     made.region_count = made.graphs.size();
@@ -388,11 +382,99 @@ inline void differentiate_scan(Graph& g, int node, const int* adjoints, int* out
   for (const Vec<int>* list : {&carried, &others, &xs})
     for (int k : *list) out[k] = result[next++];
 }
+/// Records a while_loop_backward: the loop runs again and keeps each value that it carries, then the adjoint of the body runs from the last step to the first. It
+/// carries the adjoints `of_carried` (-1: zero) and the summed adjoints of values that all steps read.
+/// `carried`, `others`: the floating ones, which have an adjoint in the result.
+struct WhileAdjoints {
+  Vec<int> carried, others, results;
+};
+inline WhileAdjoints record_while_backward(Graph& g, const ControlOp& op, const ControlOptions& o, const Vec<int>& operands, const Vec<int>& of_carried) {
+  const Graph &condition = op.graphs[0], &body = op.graphs[1];
+  WhileAdjoints r{floating_inputs(body, 0, o.carried), floating_inputs(body, o.carried, operands.size() - o.carried), {}};
+  Vec<int> wanted = r.carried;
+  wanted.append(r.others.begin(), r.others.size());
+  if (wanted.empty()) return r;
+  const Graph adjoint = adjoint_region(body, r.carried, wanted).graph;
+  if (adjoint.failure) {
+    g.fail(adjoint.failure);
+    return r;
+  }
+  Graph back;
+  Vec<int> in, sums, given = operands;
+  const auto input = [&](int k) { return back.input(body[body.inputs[k]].dtype, body[body.inputs[k]].shape); };
+  for (int k = 0; k < operands.size(); ++k) in.push_back(input(k));
+  for (int k : wanted) {
+    const Node& like = body[body.inputs[k]];
+    (k < o.carried ? in : sums).push_back(input(k));
+    given.push_back(k < o.carried && of_carried[k] >= 0 ? of_carried[k] : g.constant(like.dtype, 0, like.shape));
+  }
+  const Vec<int> d = record_graph(back, adjoint, in);
+  for (int k = 0; k < wanted.size(); ++k) back.output(k < r.carried.size() ? d[k] : back.add(sums[k - r.carried.size()], d[k]));
+  r.results = record_control(g, Control::while_loop_backward, o, {condition, body, back}, given);
+  return r;
+}
+inline void differentiate_while(Graph& g, int node, const int* adjoints, int* out) {
+  const ControlOptions o = control_options(g, g[node]);
+  Vec<int> of_carried;
+  of_carried.append(adjoints, o.carried);
+  const WhileAdjoints d = record_while_backward(g, control_of(g[node]), o, copied(g.operands(node)), of_carried);
+  int next = 0;
+  for (const Vec<int>* list : {&d.carried, &d.others})
+    for (int k : *list)
+      if (next < d.results.size()) out[k] = d.results[next++];
+}
+/// A graph as a function of inputs like the nodes `given`, of which its own inputs are the first `from`.
+inline Graph with_inputs(const Graph& body, const Graph& g, const Vec<int>& given, const Vec<int>& from) {
+  Graph r;
+  Vec<int> inputs, own;
+  for (int i : given) inputs.push_back(r.input(g[i].dtype, g[i].shape));
+  for (int k = 0; k < body.inputs.size(); ++k) own.push_back(inputs[from[k]]);
+  for (int i : record_graph(r, body, own)) r.output(i);
+  return r;
+}
+/// Backward of a while_loop_backward. It is linear in the adjoints d that it begins with, and the transpose of the loop that carries tangents: <m, backward(c, a, d)>
+/// = <d, tangents(c, a, m)>. So its derivative along d is that loop, and those along c and a are the backward of that loop.
+inline void differentiate_while_backward(Graph& g, int node, const int* adjoints, int* out) {
+  const ControlOp& op = control_of(g[node]);
+  const Graph& body = op.graphs[1];
+  const int carried = control_options(g, g[node]).carried, inputs = body.inputs.size();
+  const Vec<int> operands = copied(g.operands(node)), floating = floating_inputs(body, 0, inputs);
+  const int tangents = floating_inputs(body, 0, carried).size();
+  Vec<int> like, from(inputs + floating.size(), -1), given, of_carried(carried + tangents, -1);  // inputs of the loop: carried values, their tangents, others, their tangents
+  const auto add = [&](int k, int id) {  // `k`: the number of that input in jvp_of(body)
+    from[k] = given.size();
+    given.push_back(id);
+  };
+  const auto add_tangent = [&](int k) {
+    const Node& of = body[body.inputs[floating[k]]];
+    add(inputs + k, adjoints[k] >= 0 ? adjoints[k] : g.constant(of.dtype, 0, of.shape));
+  };
+  for (int k = 0; k < carried; ++k) add(k, operands[k]);
+  for (int k = 0; k < tangents; ++k) add_tangent(k);
+  for (int k = carried; k < inputs; ++k) add(k, operands[k]);
+  for (int k = tangents; k < floating.size(); ++k) add_tangent(k);
+  const Graph along = jvp_of(body, floating);
+  if (along.failure) {
+    g.fail(along.failure);
+    return;
+  }
+  const ControlOptions o{.carried = carried + tangents};
+  const Vec<int> results = record_control(g, Control::while_loop, o, {with_inputs(op.graphs[0], g, given, from), with_inputs(along, g, given, from)}, given);
+  for (int k = 0; k < tangents; ++k) {
+    out[inputs + k] = results[carried + k];
+    of_carried[carried + k] = operands[inputs + k];
+  }
+  for (int k = tangents; k < floating.size(); ++k) out[inputs + k] = adjoints[k];
+  const WhileAdjoints d = record_while_backward(g, control_of(g[results[0]]), o, given, of_carried);
+  if (d.results.empty()) return;
+  for (int k = 0; k < floating.size(); ++k) out[floating[k]] = d.results[k < tangents ? k : tangents + k];
+}
 inline void differentiate_control(Graph& g, int node, const int* adjoints, int* out) {
   switch (control_of(g[node]).kind) {
     case Control::cond: case Control::checkpoint: return differentiate_straight(g, node, adjoints, out);
     case Control::scan: return differentiate_scan(g, node, adjoints, out);
-    case Control::while_loop: g.fail({.mistake = Mistake::not_differentiable, .op = "while_loop"});
+    case Control::while_loop: return differentiate_while(g, node, adjoints, out);
+    case Control::while_loop_backward: return differentiate_while_backward(g, node, adjoints, out);
   }
 }
 

@@ -364,14 +364,25 @@ class GraphParser {
       word("{");
       regions.push_back(nodes(Part::region));
     }
-    const Graph &first = regions[0], &body = regions[count - 1];
+    const bool goes_back = kind == Control::while_loop_backward;
+    const Graph &first = regions[0], &body = regions[goes_back ? 1 : count - 1];
     const int inputs = carried + (kind == Control::scan ? static_cast<int>(words[1]) : 0);
     bool fits = first.inputs.size() == body.inputs.size() && carried >= 0 && carried <= body.outputs.size() && inputs >= carried && inputs <= body.inputs.size();
-    fits = fits && (is_straight(kind) ? first.outputs.size() == body.outputs.size() : kind == Control::scan ? inputs > carried : first.outputs.size() == 1 && body.outputs.size() == carried);
+    if (is_straight(kind)) fits = fits && first.outputs.size() == body.outputs.size();
+    else fits = fits && (kind == Control::scan ? inputs > carried : first.outputs.size() == 1 && body.outputs.size() == carried);
     const auto same = [](const Graph& g, int a, const Graph& h, int b) { return g[a].dtype == h[b].dtype && g[a].shape == h[b].shape; };
     for (int k = 0; k < body.inputs.size() && fits; ++k) fits = same(first, first.inputs[k], body, body.inputs[k]);
     for (int k = 0; k < (is_straight(kind) ? body.outputs.size() : carried) && fits; ++k)
       fits = is_straight(kind) ? same(first, first.outputs[k], body, body.outputs[k]) : same(body, body.inputs[k], body, body.outputs[k]);
+    if (goes_back && fits) {  // the last region takes an adjoint of each floating input, and gives one
+      const Graph& adjoint = regions[2];
+      const Vec<int> floating = floating_inputs(body, 0, body.inputs.size());
+      const int before = body.inputs.size();
+      fits = adjoint.inputs.size() == before + floating.size() && adjoint.outputs.size() == floating.size();
+      for (int k = 0; k < before && fits; ++k) fits = same(body, body.inputs[k], adjoint, adjoint.inputs[k]);
+      for (int k = 0; k < floating.size() && fits; ++k)
+        fits = same(body, body.inputs[floating[k]], adjoint, adjoint.inputs[before + k]) && same(adjoint, adjoint.inputs[before + k], adjoint, adjoint.outputs[k]);
+    }
     if (!fits) fail("regions that take and give the same");
     return &control_op(kind, carried, regions);
   }

@@ -46,7 +46,7 @@ struct CallPlan {
 struct CompiledState {
   /// At most 128. Where all were in use lately, calls that would need another one run op by op.
   RecentTable<Capture, 128> captures;
-  std::atomic_flag busy;
+  detail::BusyFlag busy;
   SegmentStore segments;
   const CompileOptions options;
   /// Tensors that a frozen function uses. The list only grows.
@@ -316,7 +316,7 @@ inline void list_capture(Text& t, const Capture& c, int number, const CompileOpt
   list_kernels(t, c.run, options);
 }
 
-TT_INLINE bool Capture::takes_duals() const { return !breaks && recording.updated.empty() && !run.by_backend && !has_effects(recording.graph) && !has_while_loops(recording.graph); }
+TT_INLINE bool Capture::takes_duals() const { return !breaks && recording.updated.empty() && !run.by_backend && !has_effects(recording.graph); }
 TT_INLINE Text CompiledState::explain() {
   const auto reading = captures.read();
   std::vector<const Capture*> list;

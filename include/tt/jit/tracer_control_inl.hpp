@@ -75,13 +75,12 @@ inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
   operands.append(cutter.outer.begin(), cutter.outer.size());
   g.where = c.at;
   const Vec<int> made = record_control(g, kind, {c.carried, c.xs, c.reverse}, bodies, operands);
-  if (give_results(c.result, made, c.results, c.at) && kind == Control::while_loop) refuse("while_loop: gradients of so many steps as it takes, for");
+  give_results(c.result, made, c.results, c.at);
 }
-/// Sets `to` to the first of these nodes as fake tensors; true: one of them requires a gradient.
-inline bool Tracer::give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at) {
+/// Sets `to` to the first of these nodes as fake tensors.
+inline void Tracer::give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at) {
   Graph& g = builder_.graph;
   const Vec<char> required = tt::detail::depends_on(g, sources_);
-  bool any = false;
   for (int k = 0; k < count; ++k) {
     const bool floating = is_floating(g[made[k]].dtype), own = floating && state().grad_enabled && required[made[k]];
     const int id = detaches_ && !state().grad_enabled && floating ? g.detach(made[k], under_no_grad) : made[k];
@@ -89,9 +88,7 @@ inline bool Tracer::give_results(Tensor* to, const Vec<int>& made, int count, So
     for (int d = 0; d < s.rank; ++d) builder_.guard_corner(s[d], at);
     to[k] = tensor_of(add_node(id));
     to[k].impl().requires_grad = own;
-    any = any || own;
   }
-  return any;
 }
 inline void Tracer::transform(const tt::detail::TransformCall& c) {
   const BodyRegions::Region r = regions_.take(1)[0];

@@ -183,7 +183,7 @@ class Tracer final : public Recorder {
     return builder_.symbolic_shape(t.impl().shape);
   }
 
-  inline bool give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at);
+  inline void give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at);
   // ---- Tensors that the function makes
   /// The value of a Tensor, if it is unchanged; -1: none.
   int known(const Tensor& t);
@@ -352,7 +352,7 @@ inline void Tracer::finish_update(Tensor& target, const Tensor& value, const cha
 
 [[noreturn]] inline void Tracer::stop(const Tensor& t, const char* op, SourceLine at) {
   const Text what = break_in_words(op, t, at);
-  if (broken_.empty()) {
+  if (broken_.empty() || broken_at_.line == 0) {  // an exception of the function's own has no line
     broken_ = what;
     broken_at_ = at;
   }
