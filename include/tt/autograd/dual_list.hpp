@@ -58,7 +58,7 @@ class DualList {
   }
 
  private:
-  std::atomic_flag busy_;
+  tt::detail::BusyFlag busy_;
   std::atomic<bool> open_ = true;
   Dual* first_ = nullptr;
 };

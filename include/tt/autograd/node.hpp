@@ -119,7 +119,7 @@ class NodeHandle {
 struct AccumulateNode : TapeNode {
   Tensor grad;
   std::atomic<bool> frozen = false;  ///< the leaf requires none any more
-  std::atomic_flag busy;
+  tt::detail::BusyFlag busy;
 };
 
 /// The part of a Tensor that the tape uses: the node that made the Tensor, or its leaf, and its tangent.

@@ -99,7 +99,7 @@ inline NodeHandle view_node(const TapeNodeKind& kind, const char* name, const Te
 inline std::vector<Tensor> views_of(const Tensor& base) {
   std::vector<Tensor> views;
   tt::detail::TensorImpl& b = base.impl();
-  const tt::detail::BriefLock lock(b.views_busy);
+  const tt::detail::FlagLock lock(b.views_busy);
   for (tt::detail::TensorImpl* v = b.first_view; v; v = v->next_view)
     if (v->try_retain()) views.push_back(Tensor(v));
   return views;

@@ -54,7 +54,7 @@ struct Lapack {
     if (*uplo == 'L' && detail::is_small(*n, *n)) return detail::small_potrf(*n, a, *lda, *info);
     library_potrf(uplo, n, a, lda, info);
     for (I k = 0; *info == 0 && k < *n; ++k)
-      if (a[k * (*lda + 1)] != a[k * (*lda + 1)]) *info = k + 1;  // NaN, which OpenBLAS does not look for
+      if (const T d = a[static_cast<std::size_t>(k) * (static_cast<std::size_t>(*lda) + 1)]; d != d) *info = k + 1;  // NaN, which OpenBLAS does not look for
   }
   void trtrs(const char* uplo, const char* trans, const char* diag, const I* n, const I* nrhs, const T* a, const I* lda, T* b, const I* ldb, I* info) const {
     if (detail::is_small(*n, *nrhs)) return detail::small_trtrs(*uplo == 'U', *trans == 'T', *diag == 'U', *n, *nrhs, a, *lda, b, *ldb, *info);

@@ -156,7 +156,7 @@ class CachingAllocator {
     }
   };
 
-  std::atomic_flag busy_;
+  BusyFlag busy_;
   FreeBlock* head_[classes] = {};
   Slab* slabs_ = nullptr;
   Slab* current_[tiny_classes] = {};  ///< slab from which blocks of a class are cut

@@ -61,7 +61,7 @@ inline bool find_device(std::string_view text, Device& found) {
   }
   return !number.empty() && number.size() < 4;
 }
-inline std::atomic_flag registering_device;
+inline BusyFlag registering_device;
 TT_INLINE Device registered_device(const char* name, const DeviceApi* api);
 [[noreturn]] TT_INLINE void refuse_device(const char* name);
 }  // namespace detail

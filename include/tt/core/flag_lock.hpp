@@ -1,38 +1,29 @@
-// Locks of one std::atomic_flag, for headers that may not include those of threads. All users of a flag take the same kind.
-//   const FlagLock lock(busy);     // who waits sleeps
-//   const BriefLock lock(busy);    // for a few instructions: who waits tries again, and nobody is woken at the end
+// A lock in one atomic number, for headers that may not include those of threads:
+//   const FlagLock lock(busy);     // who waits sleeps; at the end the system is called only if somebody waits
 #pragma once
-#include <sched.h>
-
 #include <atomic>
 
 namespace tt::detail {
 
+struct BusyFlag {
+  enum State : int { free, held, awaited };
+  std::atomic<int> state = free;
+};
+
 class FlagLock {
  public:
-  explicit FlagLock(std::atomic_flag& busy) : busy_(busy) {
-    while (busy_.test_and_set(std::memory_order_acquire)) busy_.wait(true, std::memory_order_relaxed);
+  explicit FlagLock(BusyFlag& busy) : state_(busy.state) {
+    int expected = BusyFlag::free;
+    if (state_.compare_exchange_strong(expected, BusyFlag::held, std::memory_order_acquire, std::memory_order_relaxed)) return;
+    while (state_.exchange(BusyFlag::awaited, std::memory_order_acquire) != BusyFlag::free) state_.wait(BusyFlag::awaited, std::memory_order_relaxed);
   }
   FlagLock(const FlagLock&) = delete;
   ~FlagLock() {
-    busy_.clear(std::memory_order_release);
-    busy_.notify_one();
+    if (state_.exchange(BusyFlag::free, std::memory_order_release) == BusyFlag::awaited) state_.notify_one();
   }
 
  private:
-  std::atomic_flag& busy_;
-};
-
-class BriefLock {
- public:
-  explicit BriefLock(std::atomic_flag& busy) : busy_(busy) {
-    while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
-  }
-  BriefLock(const BriefLock&) = delete;
-  ~BriefLock() { busy_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag& busy_;
+  std::atomic<int>& state_;
 };
 
 }  // namespace tt::detail

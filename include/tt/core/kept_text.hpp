@@ -35,7 +35,7 @@ TT_INLINE const char* detail::keep_text(const char* text, std::size_t size) {
     std::size_t size;
     char text[1];
   };
-  static constinit std::atomic_flag busy;
+  static constinit BusyFlag busy;
   static constinit Entry* bucket[64] = {};
   std::size_t hash = size;
   for (std::size_t k = 0; k < size; ++k) hash = (hash ^ static_cast<unsigned char>(text[k])) * 0x100000001b3u;

@@ -60,8 +60,8 @@ inline void* allocate_bytes(std::size_t bytes) {
                    << bytes << " bytes for intermediate results. Use smaller shapes?"));
   return memory;
 }
-/// Uninitialised elements, with `header` bytes before them; throws Error naming shape and bytes. Behind them are zeros: whole vectors are computed there too, and
-/// denormal numbers, which memory may hold otherwise, take a hundred times as long.
+/// Uninitialised elements, with `header` bytes before them; throws Error naming shape and bytes. Behind them are zeros at first: whole vectors are computed there
+/// too, and denormal numbers, which memory may hold, take a hundred times as long.
 inline void* allocate_elements(const char* op, DType dtype, const Shape& shape,
                                std::size_t header = 0) {
   const std::size_t bytes = bytes_of(op, dtype, shape) + header;

@@ -39,7 +39,7 @@ TT_INLINE TensorImpl* TensorImpl::make() { return ::new (CachingAllocator::get()
 TT_INLINE void TensorImpl::become_view_of(TensorImpl& t) {
   base = t.base ? t.base : &t;
   base->retain();
-  const BriefLock lock(base->views_busy);
+  const FlagLock lock(base->views_busy);
   next_view = base->first_view;
   if (next_view) next_view->previous_view = this;
   base->first_view = this;
@@ -47,7 +47,7 @@ TT_INLINE void TensorImpl::become_view_of(TensorImpl& t) {
 TT_INLINE void TensorImpl::leave_base() {
   if (!base) return;
   {
-    const BriefLock lock(base->views_busy);
+    const FlagLock lock(base->views_busy);
     (previous_view ? previous_view->next_view : base->first_view) = next_view;
     if (next_view) next_view->previous_view = previous_view;
   }
@@ -58,7 +58,7 @@ TT_INLINE void TensorImpl::leave_views() {
   for (;;) {
     TensorImpl* view = nullptr;
     {
-      const BriefLock lock(views_busy);
+      const FlagLock lock(views_busy);
       view = first_view;
       while (view && !view->try_retain()) view = view->next_view;  // a view without users is leaving by itself
     }

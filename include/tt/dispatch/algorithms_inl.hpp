@@ -139,7 +139,7 @@ class TensorWorkspace {
  private:
   Device device_;
   std::vector<Tensor> held_;
-  std::atomic_flag busy_;  ///< threads of one algorithm allocate too
+  BusyFlag busy_;  ///< threads of one algorithm allocate too
 
   static void* allocate(void* context, std::size_t bytes) {
     auto& own = *static_cast<TensorWorkspace*>(context);

@@ -34,7 +34,7 @@ namespace detail {
 
 /// The counts of one device; never destroyed.
 struct FallbackList {
-  std::atomic_flag busy;
+  detail::BusyFlag busy;
   std::vector<CpuFallback> list;
 };
 inline FallbackList& fallback_list(DeviceType t) {

@@ -466,7 +466,7 @@ class Dispatcher {
     Node(const char* n, const void* definition) : op(n, definition), name(op.name()) {}
   };
   detail::NameTable<Node> nodes_;
-  std::atomic_flag busy_;
+  detail::BusyFlag busy_;
   Operator::Slot fallback_[dispatch_key_count];
 
   Dispatcher() = default;

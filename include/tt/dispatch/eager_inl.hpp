@@ -128,7 +128,7 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
     plain = plain && argument[k] && (k < first || argument[k]->impl().dtype == operand[first].tensor->impl().dtype);
   }
   if (!plain) {
-    SmallVec<const Tensor*, 4> known = argument;  // then only those that are Tensors
+    SmallVec<const Tensor*, 4> known = argument;  // then, in front, only those that are Tensors: of an empty list g++ 12 warns at -O3 that it is read uninitialised
     int n = 0;
     for (int k = first; k < count; ++k)
       if (argument[k]) known[n++] = argument[k];

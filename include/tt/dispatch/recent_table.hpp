@@ -135,7 +135,7 @@ class RecentTable {
   std::atomic<std::int64_t> finds_ = 0, evicted_ = 0, refused_ = 0;
   mutable std::atomic<std::int64_t> full_until_ = 0;  ///< until this search no entry is old enough to be removed
   std::atomic<bool> any_removed_ = false;
-  std::atomic_flag busy_;
+  detail::BusyFlag busy_;
   std::atomic<Node*> newest_ = nullptr;
   Node* removed_ = nullptr;  ///< in this epoch
   Node* waiting_ = nullptr;  ///< in the previous epoch

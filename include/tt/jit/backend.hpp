@@ -161,7 +161,7 @@ class BackendList {
     Text name;
     Backend backend;
   };
-  std::atomic_flag busy_;
+  detail::BusyFlag busy_;
   std::vector<Entry> entry_;
   BackendList() {
     entry_.push_back({Text("default"), {}});

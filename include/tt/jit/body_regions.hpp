@@ -40,7 +40,7 @@ class BodyRegions {
   /// The bodies recorded last.
   std::vector<Region> take(int count) {
     std::vector<Region> last(closed_.end() - count, closed_.end());
-    closed_.erase(closed_.end() - count, closed_.end());
+    closed_.erase(closed_.end() - count, closed_.end());  // resize() may grow, of which g++ 12 warns at -O3
     return last;
   }
   bool any_left() const { return !left_.empty(); }

@@ -39,7 +39,7 @@ class SegmentStore {
   RecentTable<Segment, 256> segments_;  ///< where there is no room, further ones run op by op
   std::atomic<Break*> breaks_ = nullptr;
   std::atomic<std::int64_t> one_by_one_ = 0;  ///< ranges that ran op by op
-  std::atomic_flag busy_;
+  detail::BusyFlag busy_;
 
   TT_INLINE static void number_values(SegmentRecorder& r, int begin, int end, bool last, RangeKey& key);
   TT_INLINE static void describe(SegmentRecorder& r, int begin, int end, const Guards& guards, RangeKey& key);

@@ -174,29 +174,42 @@ struct OnSymbols {
     requires(!(is_symbolic<A> && ...))
   auto operator()(const A&... a) const { return Fused<Symbolic, Isa>{}(a...); }
 };
-/// vmap of symbols: the function of one example as a graph of its own, rewritten for batches, and recorded. `Dims`: the axes of the first arguments, then
-/// perhaps an OutDim.
+/// The template arguments of vmap: axes of the first arguments, then perhaps an OutDim.
+template <auto... Dims>
+struct VmapAxes {
+  InDim in[sizeof...(Dims) + 1] = {};
+  int given = 0, out = 0;
+  bool out_given = false, right = true;
+
+  constexpr VmapAxes() { (add(Dims), ...); }
+  constexpr void add(InDim d) {
+    right = right && !out_given;
+    in[given++] = d;
+  }
+  constexpr void add(OutDim d) {
+    right = right && !out_given;
+    out_given = true;
+    out = d.dim;
+  }
+};
+/// vmap of symbols: the function of one example as a graph of its own, rewritten for batches, and recorded.
 template <class F, auto... Dims>
 struct SymbolicVmap {
-  template <class D>
-  static constexpr bool is_out = std::is_same_v<D, OutDim>;
-  static constexpr InDim in_dim(InDim d) { return d; }
-  static constexpr InDim in_dim(OutDim) { return 0; }  // beyond the arguments' axes
-  static constexpr int out_dim(InDim) { return 0; }
-  static constexpr int out_dim(OutDim d) { return d.dim; }
+  static constexpr VmapAxes<Dims...> axes{};
+  static_assert(axes.right, "tt::vmap: one OutDim at most, behind the axes of the arguments");
+
   template <class... A>
   constexpr Sym operator()(const A&... a) const {
     const Sym given[] = {a...};
     constexpr int count = sizeof...(A);
-    constexpr InDim in[] = {in_dim(Dims)..., 0};
-    constexpr int given_axes = (0 + ... + !is_out<std::remove_cv_t<decltype(Dims)>>), out = (0 + ... + out_dim(Dims));
+    static_assert(axes.given <= count, "tt::vmap: more axes than arguments");
     Graph& g = *given[0].graph;
     Graph example;
     Vec<int> operands, by;
     Extent examples(0);
     Sym one[count];
     for (int k = 0; k < count; ++k) {
-      const InDim d = k < given_axes ? in[k] : InDim(0);
+      const InDim d = k < axes.given ? axes.in[k] : InDim(0);
       Sym x = given[k];
       Shape shape = x.shape();
       if (d.mapped) {
@@ -220,8 +233,8 @@ struct SymbolicVmap {
     for (const int i : post_order(batched, batched.outputs))
       if (made[i] < 0) made[i] = g.intern(batched[i], batched, mapped(batched.operands(i), made));
     const Sym result{&g, made[batched.outputs[0]]};
-    const int to = normalize_axis(out, result.shape().rank);
-    if (to < 0) return {&g, g.fail({.mistake = Mistake::axis_out_of_range, .op = "vmap", .a = result.shape(), .number = out}, result.id)};
+    const int to = normalize_axis(axes.out, result.shape().rank);
+    if (to < 0) return {&g, g.fail({.mistake = Mistake::axis_out_of_range, .op = "vmap (OutDim, an axis of the result)", .a = result.shape(), .number = axes.out}, result.id)};
     return to == 0 ? result : moved(result, 0, to);
   }
 };

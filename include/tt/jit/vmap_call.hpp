@@ -18,7 +18,7 @@ namespace tt {
 struct InDim {
   int dim = 0;
   bool mapped = true;
-  constexpr InDim(int axis) : dim(axis) {}
+  constexpr InDim(int axis = 0) : dim(axis) {}
   constexpr InDim(NoneType) : mapped(false) {}
 };
 /// The axis of examples in the result, as the last template argument: tt::vmap<0, tt::none, tt::OutDim{1}>(f)(xs, w).

@@ -91,7 +91,7 @@ TT_INLINE const CublasLt& CublasLt::get() {
 }
 
 TT_INLINE Handle CublasLt::handle(Device& device) const {
-  static std::atomic_flag busy;
+  static tt::detail::BusyFlag busy;
   static Handle handles[Device::most_devices];  // live as long as the process, like their devices
   const tt::detail::FlagLock lock(busy);
   Handle& h = handles[device.index()];

@@ -70,7 +70,7 @@ struct Cudnn {
 
    private:
     struct Slot {
-      std::atomic_flag busy;
+      tt::detail::BusyFlag busy;
       Handle handle = nullptr;  // lives as long as the process, like its device
     };
     static Slot& slot(int device) {

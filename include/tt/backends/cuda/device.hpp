@@ -103,7 +103,7 @@ class Device {
   Handle context_ = nullptr, own_stream_ = nullptr;
   bool caches_ = std::getenv("TT_CUDA_NO_CACHE") == nullptr;  ///< without a cache, compute-sanitizer sees every block with its exact size
   std::atomic<bool> lost_ = false;
-  std::atomic_flag busy_, loading_;
+  tt::detail::BusyFlag busy_, loading_;
   Vec<Block> kept_;
   std::unordered_map<DevicePointer, Handle> stream_of_;  // of blocks in use: the stream of their allocation, if not the device's own
   MemoryStats stats_;
@@ -147,7 +147,7 @@ TT_INLINE int Device::count() {
 
 TT_INLINE Device& Device::get(int index) {
   static std::atomic<Device*> devices[most_devices];
-  static std::atomic_flag busy;
+  static tt::detail::BusyFlag busy;
   if (index >= 0 && index < most_devices)
     if (Device* d = devices[index].load(std::memory_order_acquire)) return *d;
   const int n = count();

@@ -41,7 +41,7 @@ class LibraryProduct final : public LibraryKernel {
   ProductDescription p_;
   CublasLtHeuristic heuristic_;
   Handle description_ = nullptr, a_ = nullptr, b_ = nullptr, d_ = nullptr;
-  mutable std::atomic_flag busy_;  // guards the description, which holds the bias pointer of a call
+  mutable tt::detail::BusyFlag busy_;  // guards the description, which holds the bias pointer of a call
   std::size_t workspace() const override { return heuristic_.workspace; }
   TT_INLINE bool compute(Device& device, const std::uint64_t* operand, DevicePointer sums, DevicePointer workspace) const override;
 };

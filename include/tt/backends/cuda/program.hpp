@@ -51,7 +51,7 @@ class Program {
     Sized(LaunchList l, LibrarySettings s) : launches(static_cast<LaunchList&&>(l)), settings(s) {}
     LaunchList launches;
     LibrarySettings settings;
-    std::atomic_flag busy;
+    tt::detail::BusyFlag busy;
     bool seen = false, refused = false;  ///< seen: ran once; refused: no graph for these sizes
     std::unique_ptr<ReplayGraph> graph;
   };
@@ -59,7 +59,7 @@ class Program {
   struct Loaded {
     static constexpr int most_sizes = 32;
     Vec<Handle> function;
-    std::atomic_flag busy;
+    tt::detail::BusyFlag busy;
     std::shared_ptr<Sized> sized[most_sizes];
     int oldest = 0;
   };
@@ -70,7 +70,7 @@ class Program {
   std::atomic<int> planned_ = 0;
   std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, without_graph_ = 0;
   LibraryCounts libraries_[2];  ///< by LibraryWork
-  mutable std::atomic_flag texts_busy_;
+  mutable tt::detail::BusyFlag texts_busy_;
   Text graphless_;  ///< why there is no graph for some sizes: the last reason
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
 

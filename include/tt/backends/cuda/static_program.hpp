@@ -43,7 +43,7 @@ class StaticLibraries {
   static std::shared_ptr<const Chosen> find(Device& device, const SymbolValues& symbols) {
     const LibrarySettings settings;
     if (settings.are_own() || !has_products()) return nullptr;
-    static std::atomic_flag busy;
+    static tt::detail::BusyFlag busy;
     static auto* const last = new std::shared_ptr<const Chosen>[most];  // never destroyed: the libraries may be gone before
     static int oldest = 0;
     {
