@@ -977,9 +977,9 @@ TEST_CASE("a backward may differentiate what is on the tape of the pass that run
 TEST_CASE("functions of one's own that are wrong say so") {
   const Tensor x = f32_leaf({1, 2}), y = f32_leaf({1, 2});
   CHECK(contains(message([&] { tt::apply_function<TooFew>(x, y).sum().backward(); }),
-                 "tt::Function: backward of Function returned 1 gradients for 2 Tensors."));
+                 "tt::Function: backward of TooFew returned 1 gradients for 2 Tensors."));
   CHECK(contains(message([&] { tt::apply_function<WrongShape>(x).sum().backward(); }),
-                 "tt::Function: backward of Function returned a gradient of f32 () for Tensor 0, which is f32 (2,)."));
+                 "tt::Function: backward of WrongShape returned a gradient of f32 () for Tensor 0, which is f32 (2,)."));
   Tensor z = x * 1;
   const Tensor scaled = tt::apply_function<Scaled>(z, 2.0, y);
   z += 1;

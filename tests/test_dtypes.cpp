@@ -260,6 +260,20 @@ TEST_CASE("numbers and single values beside what is stored narrow") {
   CHECK(tt::arange(0, 1, 0.25, {.dtype = DType::bf16}).dtype() == DType::bf16);
   CHECK(contains(message([] { tt::full({2}, 300, DType::u8); }), "number is out of range"));
   CHECK(contains(message([&] { u.clone().fill_(300); }), "number is out of range"));
+  const Tensor whole = tt::tensor({1, 2}), mask = tt::tensor({true, false}), first = tt::tensor({0}), half = tt::ones({2}).to(DType::f16);
+  for (const double beyond : {1e300, -1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK(message([&] { whole.clone().masked_fill_(mask, beyond); }).starts_with("tt::masked_fill: number is out of range: "));
+    CHECK(message([&] { whole.index_fill(0, first, beyond); }).starts_with("tt::index_fill: number is out of range: "));
+    CHECK(message([&] { whole.scatter(0, first, beyond); }).starts_with("tt::scatter: number is out of range: "));
+    CHECK(message([&] { tt::call("masked_fill", {whole, mask, beyond}); }).starts_with("tt::masked_fill: number is out of range: "));
+    CHECK(message([&] { tt::call("index_fill", {whole, 0, first, beyond}); }).starts_with("tt::index_fill: number is out of range: "));
+    CHECK(message([&] { tt::call("scatter", {whole, 0, first, beyond}); }).starts_with("tt::scatter: number is out of range: "));
+  }
+  CHECK(message([&] { u.masked_fill(u > 0, 300); }).starts_with("tt::masked_fill: number is out of range: 300 beside u8. Cast the operand to f64?\n  at " __FILE__));
+  CHECK(message([&] { half.masked_fill(mask, 65520); }).starts_with("tt::masked_fill: number is out of range: 65520 beside f16."));
+  CHECK(message([&] { tt::zeros({2}).fill_(1e39); }).starts_with("tt::fill_: number is out of range: more than 1e15 beside f32."));
+  CHECK(tt::equal(whole.masked_fill(mask, 2.5), tt::tensor({2, 2})));
+  CHECK(tt::isinf(half.masked_fill(mask, std::numeric_limits<double>::infinity()))[0].item<bool>());
 }
 
 TEST_CASE("narrow integers are computed in i32 and wrap around") {

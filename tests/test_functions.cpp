@@ -329,7 +329,7 @@ TEST_CASE("devices are written as PyTorch writes them") {
   CHECK(text.str() == "cpu meta cuda:1");
 }
 
-TEST_CASE("methods in place that are one elementwise op write where the Tensor lies") {
+TEST_CASE("methods in place write where the Tensor lies: one elementwise op, or some elements") {
   constexpr int n = 512;
   using Change = void (*)(Tensor&, const Tensor&);
   using Value = Tensor (*)(const Tensor&, const Tensor&);
@@ -495,6 +495,35 @@ TEST_CASE("methods in place that are one elementwise op write where the Tensor l
       {"floor_divide_", [](Tensor& a, const Tensor& b) { a.floor_divide_(b); }, [](const Tensor& a, const Tensor& b) { return a.floor_divide(b); }},
   };
   for (const Method& m : of_integers) check(m, i, k);
+  // Those that change some elements: nothing as large as the Tensor is made.
+  static const Tensor at = tt::tensor({0, 2, 5}), twice = tt::tensor({0, 2, 2}), in_row = at.reshape({1, 3}), mask = y.slice(0, 0, 1) > 0.5;
+  static const auto source = [](const Tensor& b) { return b.slice(1, 0, 3); };
+  const Method of_places[] = {
+      {"index_add_", [](Tensor& a, const Tensor& b) { a.index_add_(1, twice, source(b)); }, [](const Tensor& a, const Tensor& b) { return a.index_add(1, twice, source(b)); }},
+      {"index_add_", [](Tensor& a, const Tensor& b) { a.index_add_(1, twice, source(b), 0.5); }, [](const Tensor& a, const Tensor& b) { return a.index_add(1, twice, source(b), 0.5); }},
+      {"index_copy_", [](Tensor& a, const Tensor& b) { a.index_copy_(1, at, source(b)); }, [](const Tensor& a, const Tensor& b) { return a.index_copy(1, at, source(b)); }},
+      {"index_fill_", [](Tensor& a, const Tensor&) { a.index_fill_(1, at, 0.5); }, [](const Tensor& a, const Tensor&) { return a.index_fill(1, at, 0.5); }},
+      {"scatter_", [](Tensor& a, const Tensor& b) { a.scatter_(1, in_row, source(b)); }, [](const Tensor& a, const Tensor& b) { return a.scatter(1, in_row, source(b)); }},
+      {"scatter_", [](Tensor& a, const Tensor&) { a.scatter_(1, in_row, 0.5); }, [](const Tensor& a, const Tensor&) { return a.scatter(1, in_row, 0.5); }},
+      {"scatter_add_", [](Tensor& a, const Tensor& b) { a.scatter_add_(1, in_row, source(b)); }, [](const Tensor& a, const Tensor& b) { return a.scatter_add(1, in_row, source(b)); }},
+      {"put_", [](Tensor& a, const Tensor& b) { a.put_(at, b.select(0, 0).slice(0, 0, 3)); }, [](const Tensor& a, const Tensor& b) { return a.put(at, b.select(0, 0).slice(0, 0, 3)); }},
+      {"put_", [](Tensor& a, const Tensor& b) { a.put_(twice, b.select(0, 0).slice(0, 0, 3), true); }, [](const Tensor& a, const Tensor& b) { return a.put(twice, b.select(0, 0).slice(0, 0, 3), true); }},
+      {"index_put_", [](Tensor& a, const Tensor& b) { a.index_put_({tt::tensor({0})}, b.slice(0, 0, 1)); }, [](const Tensor& a, const Tensor& b) { return a.index_put({tt::tensor({0})}, b.slice(0, 0, 1)); }},
+      {"masked_fill_", [](Tensor& a, const Tensor&) { a.masked_fill_(mask, 0.5); }, [](const Tensor& a, const Tensor&) { return a.masked_fill(mask, 0.5); }},
+  };
+  for (const Method& m : of_places) {
+    check(m, x, y);
+    same(m, x, y);
+  }
+  Tensor row = tt::arange(6).to(DType::f32);
+  row.index_copy_(0, tt::tensor({0, 1, 2}), row.slice(0, 1, 4));  // reads its own elements
+  CHECK(same_bits(row, tt::tensor({1.0f, 2.0f, 3.0f, 3.0f, 4.0f, 5.0f})));
+  CHECK_THROWS_AS(row.index_fill_(0, tt::tensor({0, 6}), 9), tt::Error);
+  CHECK_THROWS_AS(row.index_add_(0, tt::tensor({0, 6}), tt::ones({2})), tt::Error);
+  CHECK(same_bits(row, tt::tensor({1.0f, 2.0f, 3.0f, 3.0f, 4.0f, 5.0f})));  // nothing is written before an error
+  row.index_put_({tt::tensor({0, 5})}, 7);
+  CHECK(same_bits(row, tt::tensor({7.0f, 2.0f, 3.0f, 3.0f, 4.0f, 7.0f})));
+
   Tensor whole = tt::ones({3}, DType::i64);
   CHECK(message([&] { whole.erf_(); }).starts_with("tt::erf_: the result is f32 and cannot be written to i64."));
   CHECK(whole.add(0).sum().item() == 3);

@@ -66,11 +66,25 @@ struct FunctionContext {
 };
 struct CustomNode;
 
+/// The name of a struct, for errors: Twice of "... [with F = a::Twice]", ByGradient<true> of "[F = ByGradient<true>]".
+template <class F>
+const char* name_of_function() {
+  static Text name = [] {
+    std::string_view all = __PRETTY_FUNCTION__;
+    all.remove_prefix(all.find("F = ") + 4);
+    all = all.substr(0, all.find_first_of(";]"));
+    if (const std::size_t colons = all.substr(0, all.find('<')).rfind("::"); colons != all.npos) all.remove_prefix(colons + 2);
+    Text t;
+    for (const char c : all) t << c;
+    return t;
+  }();
+  return name.c_str();
+}
 /// One call of a custom function: forward runs with its context, then finish puts the results on the tape.
 class CustomCall {
  public:
   using Backward = std::vector<Tensor> (*)(FunctionContext&, const std::vector<Tensor>&);
-  TT_INLINE explicit CustomCall(Backward backward);
+  TT_INLINE CustomCall(Backward backward, const char* name);
   CustomCall(const CustomCall&) = delete;
   TT_INLINE ~CustomCall();
   TT_INLINE FunctionContext& context();
@@ -125,7 +139,7 @@ auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(st
   const bool dual = autograd::may_be_dual(argument, tensors);
   FunctionContext own;  // as forward left it
   const auto run = [&](const auto&... x) {
-    autograd::CustomCall call(&F::backward);
+    autograd::CustomCall call(&F::backward, autograd::name_of_function<F>());
     {
       const NoGrad off;
       result = F::forward(call.context(), x...);

@@ -88,9 +88,9 @@ inline const TapeNodeKind custom_kind{
         if (saved == result) take_tangent(n.context.saved[k], from);
     }};
 
-TT_INLINE CustomCall::CustomCall(Backward backward) : node_(new CustomNode) {
+TT_INLINE CustomCall::CustomCall(Backward backward, const char* name) : node_(new CustomNode) {
   node_->kind = &custom_kind;
-  node_->name = "Function";
+  node_->name = name;
   node_->backward = backward;
 }
 TT_INLINE CustomCall::~CustomCall() { release(node_); }
@@ -110,10 +110,11 @@ TT_INLINE void CustomCall::finish(std::span<Tensor> result, const Tensor* const*
     }
     node_->made.push_back({result[r].dtype(), result[r].shape()});
     if (!is_floating(result[r].dtype())) continue;
-    bool own = !result[r].impl().requires_grad && !result[r].impl().is_view;
-    for (int k = 0; k < count; ++k) own = own && !argument[k]->is_same(result[r]);
-    for (std::size_t k = 0; k < r; ++k) own = own && !result[k].is_same(result[r]);
-    for (std::size_t k = 0; k < node_->context.saved.size() && own; ++k) {
+    bool made = !result[r].impl().requires_grad;  // by forward
+    for (int k = 0; k < count; ++k) made = made && !argument[k]->is_same(result[r]);
+    for (std::size_t k = 0; k < r; ++k) made = made && !result[k].is_same(result[r]);
+    const bool own = made && !result[r].impl().is_view;
+    for (std::size_t k = 0; k < node_->context.saved.size() && made; ++k) {
       Tensor& t = node_->context.saved[k];
       if (!t.defined() || !t.is_same(result[r])) continue;
       t = t.detach();

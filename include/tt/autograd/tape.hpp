@@ -145,6 +145,22 @@ inline void record_call(const Call& c) {
   give_results(static_cast<NodeHandle&&>(owner), c);
 }
 
+/// A gradient that an op's own derivative gives: summed where it was broadcast, and of the argument's dtype.
+inline void fit_gradient(Tensor& g, const Tensor& argument, int k, const TapeNode& n) {
+  const Shape &from = g.impl().shape, &to = argument.impl().shape;
+  if (!(from == to)) {
+    const BroadcastResult both = try_broadcast(to, from);
+    if (!both.ok || !(both.shape == from))
+      TT_THROW(Error(Text("tt::") << n.name << ": its derivative gives a gradient of shape " << g.shape() << " for argument " << k + 1 << ", of shape " << argument.shape() << "." << n.where));
+    IntList axes, shape;
+    for (int d = 0; d < from.rank; ++d)
+      if (const int own = d - (from.rank - to.rank); own < 0 || !(to.code[own] == from.code[d])) axes.push_back(d);
+    for (int d = 0; d < to.rank; ++d) shape.push_back(to.code[d]);
+    g = g.sum(axes, false, n.where).reshape(shape, n.where);
+  }
+  if (g.dtype() != argument.dtype()) g = g.to(argument.dtype(), n.where);
+}
+
 /// An op with a derivative of its own.
 struct OwnNode : TapeNode {
   const Operator* op = nullptr;
@@ -175,6 +191,8 @@ inline const TapeNodeKind own_kind{
         }
       }
       n.op->derivative({n.op, &n.attributes, argument.data(), result.data(), n.arguments(), in, out, n.where});
+      for (int k = 0; k < n.arguments(); ++k)
+        if (out[k].defined()) fit_gradient(out[k], argument[k], k, n);
     },
     [](TapeNode& base) {
       auto& n = static_cast<OwnNode&>(base);
@@ -223,7 +241,7 @@ struct JoinNode : TapeNode {
 
    private:
     std::vector<Tensor> made;
-    std::atomic_flag busy;
+    tt::detail::BusyFlag busy;
   };
   std::shared_ptr<Joined> all;
   int number = 0;  ///< of the argument

@@ -54,9 +54,14 @@ constexpr bool holds(DType dtype, std::int64_t x) {
   return digits == 63 || x >> digits == 0 || (is_signed(dtype) ? x >> digits == -1 : x < 0 && x > -(std::int64_t{1} << digits));
 }
 
-/// The same for a number that is truncated to a whole one; of the negative numbers only whole ones stand for others.
+/// The same for a number that integers truncate to a whole one; of the negative numbers only whole ones stand for others. Floats hold no finite number beyond
+/// their largest one.
 constexpr bool holds(DType dtype, double x) {
-  if (!is_integral(dtype)) return true;
+  if (dtype == DType::f64 || dtype == DType::boolean || (!is_integral(dtype) && (x != x || x - x != 0))) return true;
+  if (!is_integral(dtype)) {
+    const double most = dtype == DType::f16 ? 65504 : dtype == DType::bf16 ? 0x1.fep127 : 0x1.fffffep127;
+    return x >= -most && x <= most;
+  }
   if (!(x >= -0x1p63 && x < 0x1p63)) return false;
   const auto whole = static_cast<std::int64_t>(x);
   return holds(dtype, whole) && (x >= 0 || is_signed(dtype) || static_cast<double>(whole) == x);

@@ -14,6 +14,13 @@ namespace tt {
 template <class S>
 concept CharStream = requires(S& s, const char* p) { s.write(p, 1L); };
 
+/// Does this consist of letters, digits and _, as the names of ops do, which graphs as text have?
+constexpr bool is_op_name(const char* name) {
+  for (const char* c = name; *c; ++c)
+    if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_')) return false;
+  return *name != 0;
+}
+
 class Text {
  public:
   constexpr Text() = default;

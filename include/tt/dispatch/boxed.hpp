@@ -116,6 +116,7 @@ struct NamedFunction {
   int results;
   /// Takes a value for each argument of the schema, and one more that is not read, in place of the caller's line.
   std::vector<Tensor> (*run)(const BoxedValue* const* value, SourceLine at);
+  int arguments;  ///< that it reads
   NamedFunction* behind = nullptr;
 };
 inline NameTable<NamedFunction> named_functions;
@@ -193,7 +194,7 @@ NamedFunction named_function(const char* name, const char* schema, R (F::*)(A...
             return [&]<std::size_t... I>(std::index_sequence<I...>) {
               return as_results(F{}(Unboxed<std::remove_cvref_t<A>>::from(*value[I], at)...));
             }(std::index_sequence_for<A...>{});
-          }};
+          }, (0 + ... + !std::is_same_v<std::remove_cvref_t<A>, SourceLine>)};
 }
 TT_INLINE void add_function(const NamedFunction& f);
 /// The name as it is registered: PyTorch's may have dots, or be an alias.
@@ -202,7 +203,8 @@ TT_INLINE std::string registered_name(std::string_view name);
 }  // namespace detail
 
 /// Registers an overload of a name for calls by name: a lambda without state that takes the schema's arguments, then the caller's line, and
-/// returns a Tensor, a struct of Tensors or a vector of them. Operators that it calls are dispatched as usual.
+/// returns a Tensor, a struct of Tensors or a vector of them. Operators that it calls are dispatched as usual. Throws Error when the schema has another number
+/// of arguments, or the name is none.
 ///   tt::register_function("halves", "Tensor input, int dim=0", [](const Tensor& x, int dim, SourceLine) { return tt::chunk(x, 2, dim); });
 template <class F>
 void register_function(const char* name, const char* schema, F) {

@@ -316,14 +316,25 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
   return f.run(value.data(), at);
 }
 TT_INLINE void add_function(const NamedFunction& f) {
+  int arguments = 0;
+  for (SchemaReader s{f.schema}; s.next();) ++arguments;
+  if (arguments != f.arguments)
+    TT_THROW(Error(Text("tt::register_function: ") << f.name << " takes " << f.arguments << " arguments, and its schema names " << arguments << ": (" << f.schema << ")."));
+  if (!is_op_name(f.name)) TT_THROW(Error(Text("tt::register_function: '") << f.name << "' is no name. Letters, digits and _?"));
   named_functions.add(new NamedFunction(f));
 }
 
-/// With tt::compiled every operator of the library can be registered.
-inline void register_library() {
+/// With tt::compiled every operator of the library can be registered. False: it has been.
+inline bool register_library() {
 #if defined(TT_COMPILED)
+  static std::atomic<bool> there = false;
+  if (there.load(std::memory_order_acquire)) return false;
   register_all_ops<void>();
   register_algorithms();
+  there.store(true, std::memory_order_release);
+  return true;
+#else
+  return false;
 #endif
 }
 /// f(operator or function) for each overload of a name, the operator first, then functions in the order of registration, until f returns true.
@@ -392,6 +403,7 @@ inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedV
     else why << " or (" << meaning.schema << ')';
     return false;
   });
+  if (!done && meanings > 0 && register_library()) return call_meaning(name, positional, named, at, to);  // of the program's own functions none fits
   if (!done && meanings == 0) (void)Dispatcher::get().find(name);  // throws, and suggests the most similar name
   if (!done) TT_THROW(Error(Text("tt::call: ") << name << ": " << why << "." << at));
   return result;

@@ -8,6 +8,7 @@
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/dispatch/labels.hpp"
 #include "tt/dispatch/options.hpp"
+#include "tt/dispatch/tensor_operand.hpp"
 #include "tt/functional/list.hpp"
 #include "tt/ops/list.hpp"
 
@@ -42,61 +43,6 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
 TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
                                   SourceLine at, Tensor* result);
 
-/// Throws Error when a dtype cannot hold the integer part of a number (NaN has none), as PyTorch does.
-inline void need_in_range(DType dtype, double value, const char* op, SourceLine at) {
-  if (holds(dtype, value)) return;
-  const std::int64_t shown = holds(DType::i64, value) ? static_cast<std::int64_t>(value) : value < 0 ? INT64_MIN : INT64_MAX;
-  TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = op, .dtype = dtype, .number = shown, .where = at})));
-}
-
-/// A number that the dtype holds, as an element. A negative number wraps in an unsigned dtype, for which C++ has no conversion from floats.
-template <class T>
-T number_as(double value) {
-  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) return static_cast<T>(static_cast<std::int64_t>(value));
-  else return static_cast<T>(value);
-}
-/// An operand of an elementwise op: a Tensor, or a number, whose dtype depends on the Tensors beside it.
-struct TensorOperand {
-  const Tensor* tensor = nullptr;
-  double real = 0;
-  std::int64_t integer = 0;
-  DType literal = DType::f64;
-  bool fits = true;  ///< false: an integer beyond i64
-  Extent expression = 0;  ///< of a symbolic size of a captured function
-  SourceLine where;
-
-  TensorOperand() = default;
-  TensorOperand(const Tensor& t, SourceLine at = here()) : tensor(&t), where(at) {}
-  TensorOperand(const Size& value, SourceLine at = here()) : TensorOperand(value.hint(), at) {
-    if (value.is_expression()) [[unlikely]] expression = value.extent();
-  }
-  template <class A>
-    requires std::is_arithmetic_v<A>
-  TensorOperand(A value, SourceLine at = here())
-      : real(static_cast<double>(value)), integer(std::is_integral_v<A> ? static_cast<std::int64_t>(value) : 0),
-        literal(std::is_same_v<A, bool> ? DType::boolean : std::is_floating_point_v<A> ? DType::f64 : DType::i64),
-        fits(!std::is_unsigned_v<A> || integer >= 0),
-        where(at) {}
-  /// The number as a Tensor, of its dtype beside operands of dtype `beside`; throws Error when that dtype cannot hold it.
-  Tensor number(DType beside) const {
-    const DType d = promote_literal(beside, literal);
-    const bool as_real = is_floating(literal) || (is_floating(d) && !fits);
-    if (!as_real && (!fits || !holds(d, integer)))
-      TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d, .number = integer, .where = where})));
-    Tensor t(d, Shape{});
-    t.impl().is_number = true;
-    with_dtype(d, [&]<class T>(T) {
-      *reinterpret_cast<T*>(t.impl().data) = as_real ? number_as<T>(real) : static_cast<T>(integer);
-    });
-    if (!expression.is_constant()) [[unlikely]] capture_mode->made_of_size(t, expression);
-    return t;
-  }
-  /// The Tensor, or the number beside `x`.
-  Tensor beside(const Tensor& x) const { return tensor ? *tensor : number(x.dtype()); }
-  /// The number in place of a Tensor argument. `floating`: the common dtype of the floating Tensors (boolean: there are none). Integers, which
-  /// may be indices or seeds, stay integers.
-  Tensor number_among(DType floating) const { return number(is_floating(literal) ? floating : DType::boolean); }
-};
 /// torch.result_type of two Tensors.
 inline DType dtype_together(const Tensor& x, const Tensor& y) {
   const Tensor* const both[] = {&x, &y};
@@ -321,6 +267,13 @@ struct TensorFront {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(v)>, Tensor>) floating = detail::floating_with(floating, v);
     };
     if constexpr ((std::is_arithmetic_v<A> || ...)) (read(a), ...);
+    if constexpr (requires { F::numbers_are_elements; }) {
+      const DType d = std::get<0>(std::tie(a...)).dtype();
+      const auto check = [&](const auto& v) {
+        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(v)>>) detail::need_in_range(d, static_cast<double>(v), F::info.name, at);
+      };
+      (check(a), ...);
+    }
     return call_given<F>(at, options, detail::as_tensor(a, floating)...);
   }
   /// The same for an op of any number of Tensors.

@@ -161,7 +161,7 @@ Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& so
 }
 template <class V>
   requires std::is_arithmetic_v<V>
-Tensor index_fill(const Tensor& x, int dim, const Tensor& index, V value, SourceLine at = here()) { return index_fill(x, dim, index, detail::TensorOperand(value, at).beside(x), at); }
+Tensor index_fill(const Tensor& x, int dim, const Tensor& index, V value, SourceLine at = here()) { return index_fill(x, dim, index, detail::TensorOperand(value, at).beside_as_element(x, "index_fill", at), at); }
 /// x and index are taken as vectors of all their elements.
 template <class = void>
 Tensor take_along_dim(const Tensor& x, const Tensor& index, SourceLine at = here()) { return take_along_dim(x.reshape({-1}, at), index.reshape({-1}, at), 0, at); }

@@ -26,6 +26,17 @@ template <class> Tensor Tensor::repeat_interleave(SizeArgument repeats, int dim,
 template <class> Tensor Tensor::flip(const IntList& dims, SourceLine at) const { return tt::flip(*this, dims, at); }
 template <class> Tensor Tensor::roll(const IntList& shifts, const IntList& dims, SourceLine at) const { return tt::roll(*this, shifts, dims, at); }
 
+namespace detail {
+/// masked_fill as the one elementwise op that a method in place needs; where it would be more, or an error, masked_fill itself.
+template <class V>
+Tensor masked_where(const Tensor& x, const Tensor& mask, const V& value, SourceLine at) {
+  const TensorOperand v(value, at);
+  const bool plain = !capture_mode && mask.defined() && mask.dtype() == DType::boolean && (!v.tensor || (v.tensor->defined() && v.tensor->dim() == 0)) &&
+                     try_broadcast(mask.impl().shape, x.impl().shape).shape == x.impl().shape;
+  if (!plain) return tt::masked_fill(x, mask, value, at);
+  return tt::where(mask, v.beside_as_element(x, "masked_fill", at).to(x.dtype(), at), x, at);
+}
+}  // namespace detail
 template <class V> Tensor Tensor::masked_fill(const Tensor& mask, const V& value, SourceLine at) const { return tt::masked_fill(*this, mask, value, at); }
 template <class> Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& source, SourceLine at) const { return tt::masked_scatter(*this, mask, source, at); }
 template <class S> Tensor Tensor::scatter(int dim, const Tensor& index, const S& src, SourceLine at) const { return tt::scatter(*this, dim, index, src, at); }
@@ -265,7 +276,7 @@ template <class> auto Tensor::unique(bool sorted, bool return_inverse, bool retu
 template <class> auto Tensor::unique_consecutive(bool return_inverse, bool return_counts, SourceLine at) const { return tt::unique_consecutive(*this, return_inverse, return_counts, {}, at); }
 template <class> auto Tensor::unique_consecutive(bool return_inverse, bool return_counts, int dim, SourceLine at) const { return tt::unique_consecutive(*this, return_inverse, return_counts, dim, at); }
 template <class> Tensor Tensor::take_along_dim(const Tensor& index, int dim, SourceLine at) const { return tt::take_along_dim(*this, index, dim, at); }
-template <class V> Tensor Tensor::index_fill(int dim, const Tensor& index, const V& value, SourceLine at) const { return tt::index_fill(*this, dim, index, detail::as_tensor(value, detail::floating_with(DType::boolean, *this)), at); }
+template <class V> Tensor Tensor::index_fill(int dim, const Tensor& index, const V& value, SourceLine at) const { return tt::index_fill(*this, dim, index, value, at); }
 template <class> Tensor Tensor::index_reduce(int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) const { return tt::index_reduce(*this, dim, index, source, reduce, include_self, at); }
 template <class> Tensor Tensor::scatter_reduce(int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self, SourceLine at) const { return tt::scatter_reduce(*this, dim, index, src, reduce, include_self, at); }
 template <class> Tensor Tensor::put(const Tensor& index, const Tensor& source, bool accumulate, SourceLine at) const { return tt::put(*this, index, source, accumulate, at); }

@@ -36,7 +36,7 @@ struct Scatter {
     c.result[0] = Tensor(d, c[0].impl().shape, c[0].device());
     if (c[0].is_meta()) return;
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, false);
-    const Tensor& result = c.result[0].copy_(c[0].detach());
+    const Tensor& result = c.result[0] = elements_to_change(c);
     const Tensor touched = o.include_self ? Tensor() : zeros(result.shape(), TensorOptions{.dtype = DType::boolean});
     bool* const there = touched.defined() ? touched.data_ptr<bool>() : nullptr;
     with_dtype(d, [&]<class T>(T) {
@@ -207,7 +207,7 @@ TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index,
   return call_with<detail::Scatter<>>(at, {dim}, x, index, detail::beginning_of(src, index, at));
 }
 TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, const detail::TensorOperand& value, SourceLine at) {
-  const Tensor number = value.tensor ? *value.tensor : value.number(x.dtype());
+  const Tensor number = value.beside_as_element(x, "scatter", at);
   return call_with<detail::Scatter<>>(at, {dim}, x, index, number.to(x.dtype(), at).to(x.device()).expand(index.shape(at), at));
 }
 TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& given, ScatterReduction reduce, bool include_self, SourceLine at) {
@@ -246,17 +246,23 @@ TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& ind
   return a.back(call_with<detail::IndexCopy>(at, {a.d}, a.x, index, src), at);
 }
 namespace detail {
-/// A copy of x with one value at these indices along an axis.
+/// x with one value at these indices along an axis.
 inline Tensor with_filled(const Tensor& x, int axis, const Tensor& index, const Tensor& value, SourceLine at) {
-  const Tensor r = x.clone(at).contiguous(at), places = index.contiguous(at);
-  const Shape& s = r.impl().shape;
+  const Tensor places = index.contiguous(at);
+  const Shape& s = x.impl().shape;
   const AroundAxis around(s, axis);
+  const auto place_of = [&](std::int64_t j) {
+    const std::int64_t given = places.data_ptr<std::int64_t>()[j], place = given < 0 ? given + around.size : given;
+    if (place < 0 || place >= around.size) TT_THROW(Error(Text("tt::index_fill: index ") << given << " is out of range: axis " << axis << " of shape " << s << '.' << at));
+    return place;
+  };
+  for (std::int64_t j = 0; j < places.impl().numel; ++j) place_of(j);
+  const Tensor* others[] = {&places};
+  const Tensor r = elements_to_change(x, others, 1);
   with_dtype(r.dtype(), [&]<class T>(T) {
     const T v = *reinterpret_cast<const T*>(value.impl().data);
     for (std::int64_t j = 0; j < places.impl().numel; ++j) {
-      const std::int64_t given = places.data_ptr<std::int64_t>()[j], place = given < 0 ? given + around.size : given;
-      if (place < 0 || place >= around.size) TT_THROW(Error(Text("tt::index_fill: index ") << given << " is out of range: axis " << axis << " of shape " << s << '.' << at));
-      T* to = reinterpret_cast<T*>(r.impl().data) + place * around.inner;
+      T* to = reinterpret_cast<T*>(r.impl().data) + place_of(j) * around.inner;
       for (std::int64_t k = 0; k < around.outer; ++k, to += around.size * around.inner) std::fill(to, to + around.inner, v);
     }
   });
@@ -370,7 +376,7 @@ TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem
   Tensor own = value.tensor ? *value.tensor : value.number(x.dtype());
   if (!value.tensor || !r.has_tensors) own = own.to(x.dtype(), at);
   while (own.dim() > 0 && own.size(0, at) == 1) own = own.select(0, 0, at);  // drops leading axes of extent 1 that have no counterpart
-  if (r.has_tensors) r.view.copy_(tt::index_put(r.view, r.tensors, own, accumulate, at), at);
+  if (r.has_tensors) InPlace(r.view, "index_put_", at, own).take(tt::index_put(r.view, r.tensors, own, accumulate, at));
   else if (accumulate) r.view.add_(own, at);
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
 }

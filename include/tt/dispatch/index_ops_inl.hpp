@@ -77,7 +77,7 @@ TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
-    Tensor& result = c.result[0].copy_(c[0].detach());
+    const Tensor& result = c.result[0] = elements_to_change(c);
     const auto* place = index.data_ptr<std::int64_t>();
     const auto* from = source.data_ptr<T>();
     auto* to = result.data_ptr<T>();
@@ -93,11 +93,11 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
   need_same_dtype("index_copy", c[0], c[2], c.at);
   if (c[0].is_meta()) return;
   const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
-  Tensor& result = c.result[0].copy_(c[0].detach());
+  const Tensor& result = c.result[0] = elements_to_change(c);
   const auto* place = index.data_ptr<std::int64_t>();
   const std::int64_t bytes = b.inner * size_of(result.dtype());
   const auto* from = static_cast<const std::byte*>(source.data());
-  auto* to = static_cast<std::byte*>(result.data());
+  auto* to = reinterpret_cast<std::byte*>(result.impl().data);
   const std::int64_t count = index.impl().numel;
   if (bytes > 0)
     each_place(b, place, count, [&](std::int64_t n, std::int64_t k) { copy_memory(to + (n * b.size + place[k]) * bytes, from + (n * count + k) * bytes, static_cast<std::size_t>(bytes)); });
@@ -143,7 +143,7 @@ TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, o.wrap);
-    Tensor& result = c.result[0].copy_(c[0].detach());
+    const Tensor& result = c.result[0] = elements_to_change(c);
     const auto* const values = source.data_ptr<T>();
     auto* const target = result.data_ptr<T>();
     const auto* const places = index.data_ptr<std::int64_t>();

@@ -80,7 +80,7 @@ TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const Te
 template <class... A>
 InPlace::InPlace(Tensor& target, const char* name, SourceLine at, const A&... others)
     : write([](InPlace& method, const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes) { return method.result_of(op, operand, count, attributes); }),
-      target_(target), name_(name), at_(at) {
+      may_change([](InPlace& method, const Tensor& x, const Tensor* const* others, int count) { return method.changes(x, others, count); }), target_(target), name_(name), at_(at) {
   const auto taped = [&](const auto& o) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(o)>, Tensor>) return !o.defined() || change_is_taped(target, &o);
     else return false;
@@ -104,11 +104,28 @@ inline Tensor InPlace::result_of(const Operator& op, const TensorOperand* operan
   state.in_place = this;
   return result;
 }
+inline bool InPlace::changes(const Tensor& x, const Tensor* const* others, int count) {
+  const TensorImpl &own = x.impl(), &target = target_.impl();
+  bool all = !written_ && own.storage == target.storage && own.data == target.data && own.numel == target.numel && own.contiguous && target.contiguous && own.dtype == target.dtype;
+  for (int k = 0; k < count; ++k) all = all && !others[k]->shares_storage(target_);
+  if (!all) return false;
+  written_ = true;
+  advance_version(target_);
+  return true;
+}
 inline Tensor& InPlace::take(const Tensor& result) const {
   if (!written_) return target_.replace(name_, result, at_);
-  if (!result.is_same(target_)) TT_THROW(InternalError(Text("tt::") << name_ << ": the method's result is not that of its elementwise op." << at_));
+  if (!result.shares_storage(target_)) TT_THROW(InternalError(Text("tt::") << name_ << ": the method's result is not that of its op." << at_));
   return target_;
 }
+
+/// The elements of `x` for an op that changes some of them, and reads `others`: a copy, or `x` itself, where a method in place waits for the op's result.
+inline Tensor elements_to_change(const Tensor& x, const Tensor* const* others, int count) {
+  if (InPlace* const method = DispatchState::of_this_thread().in_place; method && method->may_change(*method, x, others, count)) return x;
+  Tensor copy(x.dtype(), x.impl().shape, x.device());
+  return copy.copy_(x.detach());
+}
+inline Tensor elements_to_change(const Call& c) { return elements_to_change(c[0], c.argument + 1, c.arguments - 1); }
 
 /// target = op(target, operand), in place.
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at);

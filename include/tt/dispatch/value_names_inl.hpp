@@ -82,7 +82,7 @@ void register_elementwise_names() {
     return as_strided_scatter(x, s, n, t, o, at);
   });
   register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return isreal(x, at); });
-  register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, v.beside(x), at); });
+  register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, v.beside_as_element(x, "masked_fill", at), at); });
   register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) { return tt::fill(x, v, at); });
   register_function("zero", "Tensor input", [](const Tensor& x, Line at) { return zeros(x.shape(at), on_device(x.dtype(), x.device()), at); });
   register_function("allclose", "Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False",
@@ -206,13 +206,13 @@ void register_index_names() {
   });
   register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {
     if (r.given) return scatter(x, d, i, v, r.value == 0 ? "add" : "multiply", at);
-    return scatter(x, d, i, v.beside(x).to(x.dtype(), at).expand(i.shape(at), at), at);
+    return scatter(x, d, i, v, at);
   });
   register_function("scatter_reduce", "Tensor input, int dim, Tensor index, Tensor src, sum|prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return scatter_reduce(x, d, i, s, static_cast<ScatterReduction>(r), self, at); });
   register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) { return index_add(x, d, i, s, a, at); });
   register_function("index_copy", "Tensor input, int dim, Tensor index, Tensor source", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Line at) { return index_copy(x, d, i, s, at); });
-  register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, v.beside(x), at); });
+  register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, v.beside_as_element(x, "index_fill", at), at); });
   register_function("index_reduce", "Tensor input, int dim, Tensor index, Tensor source, prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return index_reduce(x, d, i, s, static_cast<ScatterReduction>(r + 1), self, at); });
   register_function("index", "Tensor input, Tensor[] indices", [](const Tensor& x, const TensorList& i, Line at) { return tt::index(x, i, at); });

@@ -112,6 +112,7 @@ struct Nanmean {
 };
 struct MaskedFill {
   static constexpr OpInfo info{.name = "masked_fill", .widens = false, .arguments = "input, mask, value"};
+  static constexpr bool numbers_are_elements = true;  ///< of a Tensor's dtype, whose range is checked
   static constexpr Sym body(const Sym& x, const Sym& mask, const Sym& value) {
     if (value.shape().rank > 0) x.graph->fail({.mistake = Mistake::rank_not_accepted, .op = info.name, .a = value.shape(), .number = 0});
     return tt::where(mask, Sym{x.graph, x.graph->cast(value.id, x.dtype())}, x);

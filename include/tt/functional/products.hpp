@@ -21,13 +21,18 @@ constexpr Sym times(const Sym& x, double factor, const char* op, const char* wha
   if (!need_option(x, factor > -0x1p63 && factor < 0x1p63, op, what, factor, "a number of 64 bits beside integers")) return x;
   return cast_to(x * (x.dtype() == DType::boolean ? factor != 0 : static_cast<std::int64_t>(factor)), x.dtype());
 }
-/// beta times the first operand, broadcast to the product's shape, plus alpha times the product; with a beta of 0 the first one is not read.
-constexpr Sym add_product(const Sym& input, const Sym& product, const AddProductOptions& o, const char* op) {
+/// alpha times a product, which an alpha of 0 does not read: NaN in it does not count.
+constexpr Sym scaled_product(const Sym& product, double alpha, const char* op) {
+  if (product.graph->failure || alpha != 0) return product.graph->failure ? product : times(product, alpha, op, "alpha");
+  return {product.graph, product.graph->constant(product.dtype(), 0, product.shape())};
+}
+/// beta times the first operand, broadcast to the product's shape, plus the product; with a beta of 0 the first one is not read.
+constexpr Sym add_product(const Sym& input, const Sym& product, double beta, const char* op) {
   if (product.graph->failure) return product;
   const BroadcastResult both = try_broadcast(input.shape(), product.shape());
   if (!both.ok || both.shape != product.shape()) return {product.graph, product.graph->fail({.mistake = Mistake::shapes_do_not_broadcast, .op = op, .a = input.shape(), .b = product.shape()}, product.id)};
-  const Sym wide = expanded(input, product.shape()), p = times(product, o.alpha, op, "alpha");
-  return o.beta == 0 ? p : times(wide, o.beta, op, "beta") + p;
+  const Sym wide = expanded(input, product.shape());
+  return beta == 0 ? product : times(wide, beta, op, "beta") + product;
 }
 template <FixedText Name, int Left, int Right>
 constexpr Sym ranked_product(const Sym& input, const Sym& a, const Sym& b) {
@@ -40,13 +45,13 @@ constexpr Sym ranked_product(const Sym& input, const Sym& a, const Sym& b) {
 struct Addmm {
   using Options = AddProductOptions;
   static constexpr OpInfo info{.name = "addmm", .arguments = "input, mat1, mat2"};
-  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::ranked_product<"addmm", 2, 2>(input, a, b), o, info.name); }
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::scaled_product(detail::ranked_product<"addmm", 2, 2>(input, a, b), o.alpha, info.name), o.beta, info.name); }
 };
 /// (M, K) x (K).
 struct Addmv {
   using Options = AddProductOptions;
   static constexpr OpInfo info{.name = "addmv", .arguments = "input, mat, vec"};
-  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::ranked_product<"addmv", 2, 1>(input, a, b), o, info.name); }
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::scaled_product(detail::ranked_product<"addmv", 2, 1>(input, a, b), o.alpha, info.name), o.beta, info.name); }
 };
 /// (M) x (N): the products of all pairs.
 struct Addr {
@@ -56,14 +61,15 @@ struct Addr {
     const DType d = promote(promote(input.dtype(), a.dtype()), b.dtype());
     if (!is_floating(d) && !detail::need_option(input, detail::is_whole(o.beta), info.name, "beta", o.beta, "a whole number beside integers")) return input;
     if (!is_floating(d) && !detail::need_option(input, detail::is_whole(o.alpha), info.name, "alpha", o.alpha, "a whole number beside integers")) return input;
-    return detail::add_product(detail::cast_to(input, d), detail::OuterFn<"addr">::record(detail::cast_to(a, d), detail::cast_to(b, d)), o, info.name);
+    const Sym product = detail::OuterFn<"addr">::record(detail::cast_to(a, d), detail::cast_to(b, d));
+    return detail::add_product(detail::cast_to(input, d), product.graph->failure ? product : detail::times(product, o.alpha, info.name, "alpha"), o.beta, info.name);
   }
 };
 /// (B, M, K) x (B, K, N), one product for each b.
 struct Baddbmm {
   using Options = AddProductOptions;
   static constexpr OpInfo info{.name = "baddbmm", .arguments = "input, batch1, batch2"};
-  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::ranked_product<"baddbmm", 3, 3>(input, a, b), o, info.name); }
+  static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) { return detail::add_product(input, detail::scaled_product(detail::ranked_product<"baddbmm", 3, 3>(input, a, b), o.alpha, info.name), o.beta, info.name); }
 };
 /// The same, summed over the batch.
 struct Addbmm {
@@ -71,7 +77,7 @@ struct Addbmm {
   static constexpr OpInfo info{.name = "addbmm", .arguments = "input, batch1, batch2"};
   static constexpr Sym body(const Sym& input, const Sym& a, const Sym& b, const Options& o) {
     const Sym p = detail::ranked_product<"addbmm", 3, 3>(input, a, b);
-    return p.graph->failure ? p : detail::add_product(input, detail::cast_to(detail::reduce<Op::sum>(p, 1, false), p.dtype()), o, info.name);
+    return p.graph->failure ? p : detail::add_product(input, detail::scaled_product(detail::cast_to(detail::reduce<Op::sum>(p, 1, false), p.dtype()), o.alpha, info.name), o.beta, info.name);
   }
 };
 /// Sums of products along the last axes of both.

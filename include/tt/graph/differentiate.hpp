@@ -24,6 +24,14 @@ constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may mo
   return g.reshape(reduce<Op::sum>(g, d, axes), to);
 }
 
+/// An adjoint that a call's own derivative gives, as one of operand `o`: summed where it was broadcast, and of its dtype.
+constexpr int fitted_gradient(Graph& g, int d, int o, int call) {
+  if (const BroadcastResult both = try_broadcast(g[o].shape, g[d].shape); !both.ok || both.shape != g[d].shape)
+    return g.fail({.mistake = Mistake::not_differentiable, .op = g[call].def->info.name}, d);  // the tape says which shape it has
+  if (g[d].shape != g[o].shape) d = sum_to_shape(g, d, g[o].shape);
+  return g[d].dtype == g[o].dtype ? d : g.cast(d, g[o].dtype);
+}
+
 /// Records the adjoints of a body's inputs in the graph of the op; -1 where nothing flows. `map`: the inputs as nodes of `g`; completed for other nodes.
 constexpr Vec<int> recorded_adjoints(Graph& g, const Graph& body, Vec<int> adjoints, Vec<int>& map) {
   Vec<int> roots;
@@ -396,6 +404,7 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
         int mine = out[j];
         if (elementwise) mine = g.broadcast_to(mine, try_broadcast(g[mine].shape, g[i].shape).shape);
         if (elementwise || g[i].op == Op::matmul) mine = sum_to_shape(g, mine, g[o].shape);
+        if (call >= 0) mine = fitted_gradient(g, mine, o, i);
         sum = sum < 0 ? mine : g.add(sum, mine);
       }
       if (!first) continue;

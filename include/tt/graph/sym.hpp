@@ -244,14 +244,26 @@ template <class F>
   Sym s[F::info.arity];
   for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, g.operands(node)[k]};
   const auto r = [&]<int... K>(std::integer_sequence<int, K...>) { return F::derivative(s[K]..., y, d); }(std::make_integer_sequence<int, F::info.arity>{});
-  if constexpr (F::info.arity == 1) contributions[0] = r.id;
-  else
+  if constexpr (F::info.arity == 1) {
+    contributions[0] = r.id;
+  } else {
+    static_assert(sizeof(r.of) / sizeof(r.of[0]) == F::info.arity, "tt: the derivative of an op gives Gradients{...} of each of its operands");
     for (int k = 0; k < F::info.arity; ++k) contributions[k] = r.of[k].id;
+  }
 }
 
 template <class F, int... K>
 constexpr bool has_rule(std::integer_sequence<int, K...>) {
   return requires(Sym s) { F::derivative((static_cast<void>(K), s)..., s, s); };
+}
+
+/// Is there a derivative that takes another number of values, and would never be called?
+template <class F>
+constexpr bool has_other_rule() {
+  constexpr int right = F::info.arity + 2;
+  return []<int... N>(std::integer_sequence<int, N...>) {
+    return ((N + 1 != right && []<int... K>(std::integer_sequence<int, K...>) { return requires(Sym s) { F::derivative((static_cast<void>(K), s)...); }; }(std::make_integer_sequence<int, N + 1>{})) || ...);
+  }(std::make_integer_sequence<int, right + 1>{});
 }
 
 template <class F, class... L>
@@ -278,6 +290,8 @@ constexpr OpDef make_elementwise_def(OpDef d) {
   if constexpr (has_rule<F>(std::make_integer_sequence<int, F::info.arity>{})) {
     d.has_rule = true;
     d.differentiate = &differentiate_by_rule<F>;
+  } else {
+    static_assert(!has_other_rule<F>(), "tt: the derivative of an elementwise op takes its operands, its result and the gradient of that");
   }
   if constexpr (requires { typename F::of_integers; }) {
     d.has_integer_form = true;
@@ -294,6 +308,7 @@ constexpr void make_named_def(OpDef& d);
 
 template <class F>
 constexpr OpDef make_op_def() {
+  static_assert(is_op_name(F::info.name), "tt: the name of an op consists of letters, digits and _");
   OpDef d{.info = F::info};
   d.id = 14695981039346656037u;  // FNV-1a
   for (const char* p = __PRETTY_FUNCTION__; *p; ++p)
