@@ -155,12 +155,19 @@ std::string calling_real() { return "exec " + real_compiler() + " \"$@\""; }
 Counters operator-(const Counters& a, const Counters& b) {
   return {a.requests - b.requests, a.compiled - b.compiled, a.memory_hits - b.memory_hits, a.disk_hits - b.disk_hits,
           a.failures - b.failures, a.compiler_calls - b.compiler_calls, a.rejected - b.rejected, a.unsaved - b.unsaved,
-          a.milliseconds - b.milliseconds, a.abandoned - b.abandoned};
+          a.milliseconds - b.milliseconds, a.abandoned - b.abandoned, a.loaded - b.loaded, a.unloaded - b.unloaded};
 }
 /// What was counted since it was made.
 struct Since {
   Counters begin = CodeCache::get().counters();
   Counters operator()() const { return CodeCache::get().counters() - begin; }
+};
+/// A limit of CodeCache that is lower, as long as this lives.
+struct Fewer {
+  int &limit, before;
+  Fewer(int& of, int most) : limit(of), before(of) { limit = most; }
+  Fewer(const Fewer&) = delete;
+  ~Fewer() { limit = before; }
 };
 bool mentions(const tt::Text& text, const char* part) { return text.contains(part); }
 
@@ -360,11 +367,7 @@ TEST_CASE("the same program is compiled once, wherever in the source it stands")
 
 TEST_CASE("the kernels of a long program are compiled in several texts") {
   constexpr int outputs = 7;
-  struct Fewer {
-    int before = CodeCache::most_instructions_in_one_text;
-    Fewer() { CodeCache::most_instructions_in_one_text = 10; }
-    ~Fewer() { CodeCache::most_instructions_in_one_text = before; }
-  } const fewer;
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 10);
   tt::Graph g;
   std::vector<std::vector<float>> x, got, want;
   for (int k = 0; k < outputs; ++k) {
@@ -398,42 +401,86 @@ TEST_CASE("the kernels of a long program are compiled in several texts") {
   CHECK(since().memory_hits == c.requests);
 }
 
-TEST_CASE("code is unloaded when its programs are gone, and some time has passed") {
-  struct Fewer {
-    int before = CodeCache::most_unused_libraries;
-    Fewer() { CodeCache::most_unused_libraries = 2; }
-    ~Fewer() { CodeCache::most_unused_libraries = before; }
-  } const fewer;
+TEST_CASE("a program keeps its code once") {
+  const auto code = std::make_shared<int>(0);
+  {
+    tt::backend::TileProgram p(plan_of(0));
+    for (int k = 0; k < 3; ++k) p.keep(code);
+    CHECK(code.use_count() == 2);
+  }
+  CHECK(code.use_count() == 1);
+}
+
+namespace {
+
+/// Unloads the code of programs that are gone.
+void unload_all(const tt::TierOptions& options) {
+  const Fewer fewer(CodeCache::most_unused_libraries, 0);
+  CodeCache::get().wait();
+  REQUIRE(CodeCache::get().request(program_of(fresh()), "unloads", options));
+}
+
+}  // namespace
+
+TEST_CASE("of code whose programs are gone the half used last is kept, where there is much of it") {
   const Folder cache;
   const tt::TierOptions options{.wait = true, .cache_dir = cache.path.c_str()};
-  const auto mapped = [&] {  // objects of this folder
-    std::ifstream maps("/proc/self/maps");
-    std::vector<std::string> names;
-    for (std::string line; std::getline(maps, line);) {
-      const std::size_t at = line.find(cache.path);
-      if (at == std::string::npos) continue;
-      const std::string name = line.substr(at);
-      if (names.empty() || names.back() != name) names.push_back(name);
-    }
-    return names.size();
+  const auto ask = [&](int number) {
+    const Since since;
+    const Program p = program_of(number);
+    CHECK(CodeCache::get().request(p, "goes", options));
+    CHECK(is_compiled(p));
+    CHECK(right(p));
+    return since();
   };
-  const int first = fresh(), kept = fresh();
-  const Program lives = program_of(kept);
-  REQUIRE(CodeCache::get().request(lives, "lives", options));
-  REQUIRE(CodeCache::get().request(program_of(first), "goes", options));
-  CHECK(mapped() == 2);
-  for (int k = 0; k < 5; ++k) REQUIRE(CodeCache::get().request(program_of(fresh()), "goes", options));
-  CHECK(mapped() >= 2);
-  CHECK(mapped() <= 4);
-  CHECK(right(lives));
-  CHECK(is_compiled(lives));
+  unload_all(options);
+  const Fewer fewer(CodeCache::most_unused_libraries, 4);
+  int number[6];
+  for (int& k : number) k = fresh();
+  const Program lives = program_of(fresh());
   const Since since;
-  const Program again = program_of(first);
-  CHECK(CodeCache::get().request(again, "goes", options));
-  CHECK(since().disk_hits == 1);
-  CHECK(right(again));
-  CHECK(CodeCache::get().request(program_of(kept), "lives", options));
-  CHECK(since().memory_hits == 1);
+  REQUIRE(CodeCache::get().request(lives, "lives", options));  // and code of unload_all() has no program
+  for (int k = 0; k < 3; ++k) CHECK(ask(number[k]).loaded == 1);
+  CHECK(ask(number[0]).memory_hits == 1);
+  CHECK(ask(number[3]).loaded == 1);
+  CHECK(since().unloaded == 0);
+  CHECK(ask(number[4]).unloaded == 3);  // five are there before it is loaded
+  CHECK(since().loaded == 6);
+  CHECK(mentions(CodeCache::get().report(), "libraries were unloaded"));
+  CHECK(is_compiled(lives));
+  CHECK(right(lives));
+  for (const int k : {0, 3, 4}) CHECK(ask(number[k]).memory_hits == 1);
+  for (const int k : {1, 2}) CHECK(ask(number[k]).disk_hits == 1);
+  CHECK(CodeCache::get().request(std::make_shared<tt::backend::TileProgram>(lives->plan()), "lives", options));
+  CHECK(since().memory_hits == 5);
+}
+
+TEST_CASE("an object on disk with the kernels of several programs is one library") {
+  const Folder cache, other, tools;
+  const Script gate(tools, "while [ ! -e '" + tools.path + "/open' ]; do sleep 0.01; done\n" + calling_real());
+  constexpr int programs = 8;
+  const int number = fresh() + 2000;
+  const auto ask_all = [&] {
+    std::vector<Program> all;
+    for (int k = 0; k < programs; ++k) {
+      all.push_back(program_of(number + k));
+      CodeCache::get().request(all.back(), "tiers", {.cache_dir = cache.path.c_str()});
+    }
+    write_text(tools / "open", "");
+    CHECK(CodeCache::get().wait());
+    for (const Program& p : all) {
+      CHECK(is_compiled(p));
+      CHECK(right(p));
+    }
+  };
+  ask_all();
+  const std::size_t objects = Folder::names(cache.path, ".so").size();
+  REQUIRE(objects < programs);
+  unload_all({.wait = true, .cache_dir = other.path.c_str()});
+  const Since since;
+  ask_all();
+  CHECK(since().disk_hits == programs);
+  CHECK(since().loaded == static_cast<int>(objects));
 }
 
 TEST_CASE("tier 0 asked for is tier 0") {

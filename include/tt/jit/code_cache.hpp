@@ -60,6 +60,7 @@ class CodeCache {
     std::int64_t unsaved = 0;         ///< programs that could not be written to disk
     std::int64_t milliseconds = 0;    ///< in compilers
     std::int64_t abandoned = 0;       ///< programs that their users dropped while many waited
+    std::int64_t loaded = 0, unloaded = 0;  ///< libraries, of which each has kernels of one or several programs
   };
   Counters counters() const;
   Text last_failure() const;
@@ -67,7 +68,7 @@ class CodeCache {
   Text report() const;
   /// A compiler takes some milliseconds an instruction: it is done with so many well within its time limit. Tests set fewer.
   static inline int most_instructions_in_one_text = 4096;
-  /// Libraries kept whose programs are gone. Tests set fewer.
+  /// Libraries kept whose programs are gone; beyond so many, those used longest ago are unloaded until half are left. Tests set fewer.
   static inline int most_unused_libraries = 256;
 
  private:

@@ -1,5 +1,5 @@
-// Definitions of jit/code_cache.hpp: two stages, lookup and compilation, with a thread each, and the loaded libraries. Long, because all of
-// it shares one mutex, and the effects of fork, exit and unloading on its jobs are read together.
+// Definitions of jit/code_cache.hpp: two stages, lookup and compilation, with a thread each. Long, because all of it shares one mutex, and the
+// effects of fork, exit and unloading on its jobs are read together.
 #pragma once
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 
 #include "tt/backends/compiler.hpp"
 #include "tt/jit/code_cache.hpp"
+#include "tt/jit/loaded_libraries.hpp"
 
 namespace tt {
 
@@ -50,12 +51,7 @@ class CodeCache::Service {
     }
   };
   using JobPointer = std::shared_ptr<Job>;
-  using LibraryPointer = std::shared_ptr<backend::Library>;
-  struct Loaded {
-    LibraryPointer library;
-    Vec<ContentHash> keys;
-    bool is_used() const { return library.use_count() > 1; }
-  };
+  using LibraryPointer = LoadedLibraries::Pointer;
   static constexpr int most_in_one_text = 16;
   static constexpr int most_waiting = 64;
   /// A kind of work, and the thread that does it.
@@ -73,7 +69,7 @@ class CodeCache::Service {
   pthread_mutex_t steady_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_;
   Stage looking_, compiling_;
-  Vec<Loaded> loaded_;
+  LoadedLibraries loaded_;
   bool closing_ = false;
   Counters counters_;
   Text last_failure_, why_no_disk_;
@@ -101,6 +97,7 @@ class CodeCache::Service {
   void compile(const Vec<JobPointer>& batch);
   Text build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again);
   bool install(const Job& job, const LibraryPointer& library);
+  LibraryPointer load(const Text& path, Text& why);
   void unload_unused();
   void finish(Job& job, bool ready);
   void fail(Job& job, const Text& why);
@@ -367,9 +364,7 @@ inline bool CodeCache::Service::find(Job& job) {
   LibraryPointer library;
   {
     const Lock lock(mutex_);
-    for (const Loaded& l : loaded_)
-      for (const ContentHash& key : l.keys)
-        if (key == job.key) library = l.library;
+    library = loaded_.find(job.key);
   }
   if (library && install(job, library)) {
     count(&Counters::memory_hits);
@@ -382,9 +377,12 @@ inline bool CodeCache::Service::find(Job& job) {
     case DiskCache::Found::nothing: return false;
     case DiskCache::Found::rejected: break;
     case DiskCache::Found::object: {
-      unload_unused();
-      const auto fresh = std::make_shared<backend::Library>();
-      if (fresh->load(path.c_str(), why) && install(job, fresh)) {
+      {
+        const Lock lock(mutex_);
+        library = loaded_.find(path);  // other programs have kernels in it, too
+      }
+      if (!library) library = load(path, why);
+      if (library && install(job, library)) {
         count(&Counters::disk_hits);
         finish(job, true);
         return true;
@@ -442,13 +440,12 @@ inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCa
   if (!DiskCache::read_file(object.c_str(), bytes)) return "the compiler said it was done, but left no object";
   Text kept = disk.keep_object(bytes.begin(), bytes.size(), text);
   // Where files of /tmp cannot be mapped as code, those of the cache may.
-  const auto library = std::make_shared<backend::Library>();
-  const auto load = [&] {
+  LibraryPointer library;
+  {
     const Lock steady(steady_);
-    unload_unused();
-    return library->load((kept.empty() ? object : kept).c_str(), why);
-  };
-  if (!load()) {
+    library = load(kept.empty() ? object : kept, why);
+  }
+  if (!library) {
     if (!kept.empty()) disk.remove_object(bytes.begin(), bytes.size());
     return Text("what the compiler made cannot be loaded: ") << why;
   }
@@ -476,38 +473,33 @@ inline bool CodeCache::Service::install(const Job& job, const LibraryPointer& li
   for (int k = job.first; k < job.last; ++k) {
     Text symbol(job.name);
     symbol << '_' << k;
-    functions.push_back(plan.kernels[k].code == k ? library->find(symbol.c_str()) : nullptr);
+    functions.push_back(plan.kernels[k].code == k ? library->code.find(symbol.c_str()) : nullptr);
     if (plan.kernels[k].code == k && !functions.back()) return false;
   }
-  const Lock lock(mutex_);
-  job.target->keep(job.target->program.get(), library);
+  {
+    const Lock lock(mutex_);
+    job.target->keep(job.target->program.get(), library);
+    counters_.loaded += loaded_.use(library, job.key);
+  }
+  // Without the lock, as a long program takes a while: it keeps the code of whoever else does the same to it, and a child of fork that sees
+  // some of the kernels swapped looks the job up again.
   for (int k = 0; k < functions.size(); ++k)
     if (functions[k]) job.target->replace(job.target->program.get(), job.first + k, functions[k]);
-  Loaded* of = nullptr;
-  for (Loaded& l : loaded_)
-    if (l.library == library) of = &l;
-  if (!of) {
-    loaded_.push_back({library, {}});
-    of = &loaded_.back();
-  }
-  for (const ContentHash& key : of->keys)
-    if (key == job.key) return true;
-  of->keys.push_back(job.key);
   return true;
 }
-/// Libraries whose programs are gone stay loaded, in case there are such programs again; the oldest are unloaded where there are many. Under steady_.
+/// Null, and why, if the file cannot be loaded. Under steady_.
+inline CodeCache::Service::LibraryPointer CodeCache::Service::load(const Text& path, Text& why) {
+  unload_unused();
+  const auto library = std::make_shared<LoadedLibrary>();
+  library->path = path;
+  return library->code.load(library->path.c_str(), why) ? library : nullptr;
+}
+/// Libraries whose programs are gone stay loaded, in case there are such programs again, unless they are many. Under steady_.
 inline void CodeCache::Service::unload_unused() {
-  Vec<Loaded> gone, rest;  // unloaded without mutex_
+  Vec<LibraryPointer> gone;  // unloaded without mutex_
   const Lock lock(mutex_);
-  int unused = 0;
-  for (const Loaded& l : loaded_) unused += !l.is_used();
-  if (unused <= most_unused_libraries) return;
-  for (Loaded& l : loaded_) {
-    const bool goes = unused > most_unused_libraries / 2 && !l.is_used();
-    unused -= goes;
-    (goes ? gone : rest).push_back(static_cast<Loaded&&>(l));
-  }
-  loaded_ = static_cast<Vec<Loaded>&&>(rest);
+  gone = loaded_.take_unused(most_unused_libraries);
+  counters_.unloaded += gone.size();
 }
 
 inline void CodeCache::Service::finish(Job& job, bool ready) {
@@ -573,6 +565,7 @@ inline Text CodeCache::Service::report() const {
   if (c.rejected) t << "  " << c.rejected << " entries on disk were torn or foreign, and were not used\n";
   if (c.unsaved) t << "  " << c.unsaved << " programs could not be kept on disk\n";
   if (c.abandoned) t << "  " << c.abandoned << " programs were dropped before their turn\n";
+  if (c.unloaded) t << "  " << c.unloaded << " of " << c.loaded << " libraries were unloaded, as their programs are gone\n";
   if (!why_no_disk_.empty()) t << "  nothing is kept on disk: " << why_no_disk_ << '\n';
   if (c.failures) t << "  they stay on tier 0; the last: " << last_failure_ << '\n';
   return t;
