@@ -153,7 +153,7 @@ struct Script : Variable {
 std::string calling_real() { return "exec " + real_compiler() + " \"$@\""; }
 
 Counters operator-(const Counters& a, const Counters& b) {
-  return {a.requests - b.requests, a.compiled - b.compiled, a.memory_hits - b.memory_hits, a.disk_hits - b.disk_hits,
+  return {a.programs - b.programs, a.requests - b.requests, a.compiled - b.compiled, a.memory_hits - b.memory_hits, a.disk_hits - b.disk_hits,
           a.failures - b.failures, a.compiler_calls - b.compiler_calls, a.rejected - b.rejected, a.unsaved - b.unsaved,
           a.milliseconds - b.milliseconds, a.abandoned - b.abandoned, a.loaded - b.loaded, a.unloaded - b.unloaded};
 }
@@ -387,6 +387,8 @@ TEST_CASE("the kernels of a long program are compiled in several texts") {
   CHECK(c.requests < outputs);
   CHECK(c.compiled == c.requests);
   CHECK(c.compiler_calls == c.requests);
+  CHECK(c.programs == 1);
+  CHECK(mentions(CodeCache::get().report(), " parts: "));
   const auto run = [&](const tt::backend::TileProgram& program, std::vector<std::vector<float>>& to) {
     std::vector<void*> external;
     for (auto* of : {&x, &to})
@@ -399,6 +401,114 @@ TEST_CASE("the kernels of a long program are compiled in several texts") {
   const auto again = std::make_shared<tt::backend::TileProgram>(p->plan());
   CHECK(CodeCache::get().request(again, "long", {.wait = true, .cache_dir = cache.path.c_str()}));
   CHECK(since().memory_hits == c.requests);
+}
+
+namespace {
+
+/// As many kernels as outputs: two of them have at most 10 instructions, three have more.
+Program long_program(int outputs, int number) {
+  tt::Graph g;
+  for (int k = 0; k < outputs; ++k) {
+    const tt::Sym in{&g, g.input(tt::DType::f32, {30, 40 + k})};
+    g.output((tt::exp(in) * (number + 0.01 * (k + 1))).id);
+  }
+  return std::make_shared<tt::backend::TileProgram>(tt::compile_plan(g));
+}
+/// A compiler that notes for whom it works, and begins when there is a file "open".
+std::string noting_calls(const Folder& tools) {
+  return "cd '" + tools.path + "'\nfor f in \"$@\"; do case $f in *.c) if grep -q little_ \"$f\"; then echo little; else echo lengthy; fi >>calls;; esac; done\n"
+         "while [ ! -e open ]; do sleep 0.01; done\n" + calling_real();
+}
+/// Is a compiler called, within a minute?
+bool is_called(const Folder& tools) {
+  for (int k = 0; k < 60'000 && access((tools / "calls").c_str(), F_OK) != 0; ++k) usleep(1000);
+  return access((tools / "calls").c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("of a long program that is dropped only the part that the compiler has is compiled") {
+  const Folder cache, tools;
+  const Script gate(tools, noting_calls(tools));
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 10);
+  const Since since;
+  std::weak_ptr<tt::backend::TileProgram> dropped;
+  {
+    const Program p = long_program(8, fresh());
+    dropped = p;
+    CHECK_FALSE(CodeCache::get().request(p, "lengthy", {.cache_dir = cache.path.c_str()}));
+    REQUIRE(is_called(tools));
+  }
+  write_text(tools / "open", "");
+  CHECK(CodeCache::get().wait());
+  CHECK(dropped.expired());
+  const Counters c = since();
+  CHECK(c.programs == 1);
+  CHECK(c.requests == 4);
+  CHECK(c.compiler_calls == 1);
+  CHECK(c.compiled == 1);
+  CHECK(c.abandoned == 3);
+}
+
+TEST_CASE("a program of one text that is dropped is compiled for others like it") {
+  const Folder cache;
+  const int number = fresh();
+  const Since since;
+  CodeCache::get().request(program_of(number), "tiers", {.cache_dir = cache.path.c_str()});
+  CHECK(CodeCache::get().wait());
+  CHECK(since().compiled == 1);
+  CHECK(CodeCache::get().request(program_of(number), "tiers", {.wait = true, .cache_dir = cache.path.c_str()}));
+  CHECK(since().memory_hits == 1);
+}
+
+TEST_CASE("a program has its turn before the further parts of a long one") {
+  const Folder cache, tools;
+  const Script gate(tools, noting_calls(tools));
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 10);
+  const tt::TierOptions options{.cache_dir = cache.path.c_str()};
+  const Program known = long_program(1, fresh());
+  write_text(tools / "open", "");
+  REQUIRE(CodeCache::get().request(known, "known", {.wait = true, .cache_dir = cache.path.c_str()}));
+  for (const char* file : {"open", "calls"}) unlink((tools / file).c_str());
+  const Program lengthy = long_program(8, fresh());
+  CHECK_FALSE(CodeCache::get().request(lengthy, "lengthy", options));
+  REQUIRE(is_called(tools));
+  const Program little = long_program(1, fresh());
+  CHECK_FALSE(CodeCache::get().request(little, "little", options));
+  for (int k = 0; k < 2; ++k) {  // the second is looked up when the little one waits for the compiler
+    const Program again = std::make_shared<tt::backend::TileProgram>(known->plan());
+    CodeCache::get().request(again, "known", options);
+    for (int waited = 0; waited < 60'000 && !is_compiled(again); ++waited) usleep(1000);
+    REQUIRE(is_compiled(again));
+  }
+  write_text(tools / "open", "");
+  CHECK(CodeCache::get().wait());
+  CHECK(is_compiled(little));
+  CHECK(is_compiled(lengthy));
+  CHECK(read_text(tools / "calls") == "lengthy\nlittle\nlengthy\nlengthy\nlengthy\n");
+}
+
+TEST_CASE("kernels that are equal to earlier ones are no part of their own") {
+  tt::Graph g;
+  const tt::Sym w{&g, g.input(tt::DType::f32, {30, 30})};
+  tt::Sym x{&g, g.input(tt::DType::f32, {30, 30})};
+  const int number = fresh();
+  for (int k = 0; k < 4; ++k) {
+    x = tt::tanh(tt::matmul(x, w) * (number + 0.25));
+    g.output(x.id);
+  }
+  const Program p = std::make_shared<tt::backend::TileProgram>(tt::compile_plan(g));
+  const tt::Vec<tt::Kernel>& kernels = p->plan().kernels;
+  int texts = 0;
+  for (int k = 0; k < kernels.size(); ++k) texts += kernels[k].code == k;
+  REQUIRE(kernels.back().code < kernels.size() - 1);
+  REQUIRE(texts < kernels.size() - 1);
+  const Folder cache;
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 1);
+  const Since since;
+  CHECK(CodeCache::get().request(p, "equal", {.wait = true, .cache_dir = cache.path.c_str()}));
+  CHECK(is_compiled(p));
+  CHECK(since().requests == texts);
 }
 
 TEST_CASE("a program keeps its code once") {
