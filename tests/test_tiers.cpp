@@ -153,14 +153,21 @@ struct Script : Variable {
 std::string calling_real() { return "exec " + real_compiler() + " \"$@\""; }
 
 Counters operator-(const Counters& a, const Counters& b) {
-  return {a.requests - b.requests, a.compiled - b.compiled, a.memory_hits - b.memory_hits, a.disk_hits - b.disk_hits,
+  return {a.programs - b.programs, a.requests - b.requests, a.compiled - b.compiled, a.memory_hits - b.memory_hits, a.disk_hits - b.disk_hits,
           a.failures - b.failures, a.compiler_calls - b.compiler_calls, a.rejected - b.rejected, a.unsaved - b.unsaved,
-          a.milliseconds - b.milliseconds, a.abandoned - b.abandoned};
+          a.milliseconds - b.milliseconds, a.abandoned - b.abandoned, a.loaded - b.loaded, a.unloaded - b.unloaded};
 }
 /// What was counted since it was made.
 struct Since {
   Counters begin = CodeCache::get().counters();
   Counters operator()() const { return CodeCache::get().counters() - begin; }
+};
+/// A limit of CodeCache that is lower, as long as this lives.
+struct Fewer {
+  int &limit, before;
+  Fewer(int& of, int most) : limit(of), before(of) { limit = most; }
+  Fewer(const Fewer&) = delete;
+  ~Fewer() { limit = before; }
 };
 bool mentions(const tt::Text& text, const char* part) { return text.contains(part); }
 
@@ -360,11 +367,7 @@ TEST_CASE("the same program is compiled once, wherever in the source it stands")
 
 TEST_CASE("the kernels of a long program are compiled in several texts") {
   constexpr int outputs = 7;
-  struct Fewer {
-    int before = CodeCache::most_instructions_in_one_text;
-    Fewer() { CodeCache::most_instructions_in_one_text = 10; }
-    ~Fewer() { CodeCache::most_instructions_in_one_text = before; }
-  } const fewer;
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 10);
   tt::Graph g;
   std::vector<std::vector<float>> x, got, want;
   for (int k = 0; k < outputs; ++k) {
@@ -384,6 +387,8 @@ TEST_CASE("the kernels of a long program are compiled in several texts") {
   CHECK(c.requests < outputs);
   CHECK(c.compiled == c.requests);
   CHECK(c.compiler_calls == c.requests);
+  CHECK(c.programs == 1);
+  CHECK(mentions(CodeCache::get().report(), " parts: "));
   const auto run = [&](const tt::backend::TileProgram& program, std::vector<std::vector<float>>& to) {
     std::vector<void*> external;
     for (auto* of : {&x, &to})
@@ -398,42 +403,194 @@ TEST_CASE("the kernels of a long program are compiled in several texts") {
   CHECK(since().memory_hits == c.requests);
 }
 
-TEST_CASE("code is unloaded when its programs are gone, and some time has passed") {
-  struct Fewer {
-    int before = CodeCache::most_unused_libraries;
-    Fewer() { CodeCache::most_unused_libraries = 2; }
-    ~Fewer() { CodeCache::most_unused_libraries = before; }
-  } const fewer;
+namespace {
+
+/// As many kernels as outputs: two of them have at most 10 instructions, three have more.
+Program long_program(int outputs, int number) {
+  tt::Graph g;
+  for (int k = 0; k < outputs; ++k) {
+    const tt::Sym in{&g, g.input(tt::DType::f32, {30, 40 + k})};
+    g.output((tt::exp(in) * (number + 0.01 * (k + 1))).id);
+  }
+  return std::make_shared<tt::backend::TileProgram>(tt::compile_plan(g));
+}
+/// A compiler that notes for whom it works, and begins when there is a file "open".
+std::string noting_calls(const Folder& tools) {
+  return "cd '" + tools.path + "'\nfor f in \"$@\"; do case $f in *.c) if grep -q little_ \"$f\"; then echo little; else echo lengthy; fi >>calls;; esac; done\n"
+         "while [ ! -e open ]; do sleep 0.01; done\n" + calling_real();
+}
+/// Is a compiler called, within a minute?
+bool is_called(const Folder& tools) {
+  for (int k = 0; k < 60'000 && access((tools / "calls").c_str(), F_OK) != 0; ++k) usleep(1000);
+  return access((tools / "calls").c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("of a long program that is dropped only the part that the compiler has is compiled") {
+  const Folder cache, tools;
+  const Script gate(tools, noting_calls(tools));
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 10);
+  const Since since;
+  std::weak_ptr<tt::backend::TileProgram> dropped;
+  {
+    const Program p = long_program(8, fresh());
+    dropped = p;
+    CHECK_FALSE(CodeCache::get().request(p, "lengthy", {.cache_dir = cache.path.c_str()}));
+    REQUIRE(is_called(tools));
+  }
+  write_text(tools / "open", "");
+  CHECK(CodeCache::get().wait());
+  CHECK(dropped.expired());
+  const Counters c = since();
+  CHECK(c.programs == 1);
+  CHECK(c.requests == 4);
+  CHECK(c.compiler_calls == 1);
+  CHECK(c.compiled == 1);
+  CHECK(c.abandoned == 3);
+}
+
+TEST_CASE("a program of one text that is dropped is compiled for others like it") {
+  const Folder cache;
+  const int number = fresh();
+  const Since since;
+  CodeCache::get().request(program_of(number), "tiers", {.cache_dir = cache.path.c_str()});
+  CHECK(CodeCache::get().wait());
+  CHECK(since().compiled == 1);
+  CHECK(CodeCache::get().request(program_of(number), "tiers", {.wait = true, .cache_dir = cache.path.c_str()}));
+  CHECK(since().memory_hits == 1);
+}
+
+TEST_CASE("a program has its turn before the further parts of a long one") {
+  const Folder cache, tools;
+  const Script gate(tools, noting_calls(tools));
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 10);
+  const tt::TierOptions options{.cache_dir = cache.path.c_str()};
+  const Program known = long_program(1, fresh());
+  write_text(tools / "open", "");
+  REQUIRE(CodeCache::get().request(known, "known", {.wait = true, .cache_dir = cache.path.c_str()}));
+  for (const char* file : {"open", "calls"}) unlink((tools / file).c_str());
+  const Program lengthy = long_program(8, fresh());
+  CHECK_FALSE(CodeCache::get().request(lengthy, "lengthy", options));
+  REQUIRE(is_called(tools));
+  const Program little = long_program(1, fresh());
+  CHECK_FALSE(CodeCache::get().request(little, "little", options));
+  for (int k = 0; k < 2; ++k) {  // the second is looked up when the little one waits for the compiler
+    const Program again = std::make_shared<tt::backend::TileProgram>(known->plan());
+    CodeCache::get().request(again, "known", options);
+    for (int waited = 0; waited < 60'000 && !is_compiled(again); ++waited) usleep(1000);
+    REQUIRE(is_compiled(again));
+  }
+  write_text(tools / "open", "");
+  CHECK(CodeCache::get().wait());
+  CHECK(is_compiled(little));
+  CHECK(is_compiled(lengthy));
+  CHECK(read_text(tools / "calls") == "lengthy\nlittle\nlengthy\nlengthy\nlengthy\n");
+}
+
+TEST_CASE("kernels that are equal to earlier ones are no part of their own") {
+  tt::Graph g;
+  const tt::Sym w{&g, g.input(tt::DType::f32, {30, 30})};
+  tt::Sym x{&g, g.input(tt::DType::f32, {30, 30})};
+  const int number = fresh();
+  for (int k = 0; k < 4; ++k) {
+    x = tt::tanh(tt::matmul(x, w) * (number + 0.25));
+    g.output(x.id);
+  }
+  const Program p = std::make_shared<tt::backend::TileProgram>(tt::compile_plan(g));
+  const tt::Vec<tt::Kernel>& kernels = p->plan().kernels;
+  int texts = 0;
+  for (int k = 0; k < kernels.size(); ++k) texts += kernels[k].code == k;
+  REQUIRE(kernels.back().code < kernels.size() - 1);
+  REQUIRE(texts < kernels.size() - 1);
+  const Folder cache;
+  const Fewer fewer(CodeCache::most_instructions_in_one_text, 1);
+  const Since since;
+  CHECK(CodeCache::get().request(p, "equal", {.wait = true, .cache_dir = cache.path.c_str()}));
+  CHECK(is_compiled(p));
+  CHECK(since().requests == texts);
+}
+
+TEST_CASE("a program keeps its code once") {
+  const auto code = std::make_shared<int>(0);
+  {
+    tt::backend::TileProgram p(plan_of(0));
+    for (int k = 0; k < 3; ++k) p.keep(code);
+    CHECK(code.use_count() == 2);
+  }
+  CHECK(code.use_count() == 1);
+}
+
+namespace {
+
+/// Unloads the code of programs that are gone.
+void unload_all(const tt::TierOptions& options) {
+  const Fewer fewer(CodeCache::most_unused_libraries, 0);
+  CodeCache::get().wait();
+  REQUIRE(CodeCache::get().request(program_of(fresh()), "unloads", options));
+}
+
+}  // namespace
+
+TEST_CASE("of code whose programs are gone the half used last is kept, where there is much of it") {
   const Folder cache;
   const tt::TierOptions options{.wait = true, .cache_dir = cache.path.c_str()};
-  const auto mapped = [&] {  // objects of this folder
-    std::ifstream maps("/proc/self/maps");
-    std::vector<std::string> names;
-    for (std::string line; std::getline(maps, line);) {
-      const std::size_t at = line.find(cache.path);
-      if (at == std::string::npos) continue;
-      const std::string name = line.substr(at);
-      if (names.empty() || names.back() != name) names.push_back(name);
-    }
-    return names.size();
+  const auto ask = [&](int number) {
+    const Since since;
+    const Program p = program_of(number);
+    CHECK(CodeCache::get().request(p, "goes", options));
+    CHECK(is_compiled(p));
+    CHECK(right(p));
+    return since();
   };
-  const int first = fresh(), kept = fresh();
-  const Program lives = program_of(kept);
-  REQUIRE(CodeCache::get().request(lives, "lives", options));
-  REQUIRE(CodeCache::get().request(program_of(first), "goes", options));
-  CHECK(mapped() == 2);
-  for (int k = 0; k < 5; ++k) REQUIRE(CodeCache::get().request(program_of(fresh()), "goes", options));
-  CHECK(mapped() >= 2);
-  CHECK(mapped() <= 4);
-  CHECK(right(lives));
-  CHECK(is_compiled(lives));
+  unload_all(options);
+  const Fewer fewer(CodeCache::most_unused_libraries, 4);
+  int number[6];
+  for (int& k : number) k = fresh();
+  const Program lives = program_of(fresh());
   const Since since;
-  const Program again = program_of(first);
-  CHECK(CodeCache::get().request(again, "goes", options));
-  CHECK(since().disk_hits == 1);
-  CHECK(right(again));
-  CHECK(CodeCache::get().request(program_of(kept), "lives", options));
-  CHECK(since().memory_hits == 1);
+  REQUIRE(CodeCache::get().request(lives, "lives", options));  // and code of unload_all() has no program
+  for (int k = 0; k < 3; ++k) CHECK(ask(number[k]).loaded == 1);
+  CHECK(ask(number[0]).memory_hits == 1);
+  CHECK(ask(number[3]).loaded == 1);
+  CHECK(since().unloaded == 0);
+  CHECK(ask(number[4]).unloaded == 3);  // five are there before it is loaded
+  CHECK(since().loaded == 6);
+  CHECK(mentions(CodeCache::get().report(), "libraries were unloaded"));
+  CHECK(is_compiled(lives));
+  CHECK(right(lives));
+  for (const int k : {0, 3, 4}) CHECK(ask(number[k]).memory_hits == 1);
+  for (const int k : {1, 2}) CHECK(ask(number[k]).disk_hits == 1);
+  CHECK(CodeCache::get().request(std::make_shared<tt::backend::TileProgram>(lives->plan()), "lives", options));
+  CHECK(since().memory_hits == 5);
+}
+
+TEST_CASE("an object on disk with the kernels of several programs is one library") {
+  const Folder cache, other, tools;
+  const Script gate(tools, "while [ ! -e '" + tools.path + "/open' ]; do sleep 0.01; done\n" + calling_real());
+  constexpr int programs = 8;
+  const int number = fresh() + 2000;
+  const auto ask_all = [&] {
+    std::vector<Program> all;
+    for (int k = 0; k < programs; ++k) {
+      all.push_back(program_of(number + k));
+      CodeCache::get().request(all.back(), "tiers", {.cache_dir = cache.path.c_str()});
+    }
+    write_text(tools / "open", "");
+    CHECK(CodeCache::get().wait());
+    for (const Program& p : all) {
+      CHECK(is_compiled(p));
+      CHECK(right(p));
+    }
+  };
+  ask_all();
+  const std::size_t objects = Folder::names(cache.path, ".so").size();
+  REQUIRE(objects < programs);
+  unload_all({.wait = true, .cache_dir = other.path.c_str()});
+  const Since since;
+  ask_all();
+  CHECK(since().disk_hits == programs);
+  CHECK(since().loaded == static_cast<int>(objects));
 }
 
 TEST_CASE("tier 0 asked for is tier 0") {

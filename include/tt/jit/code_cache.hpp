@@ -3,13 +3,14 @@
 //   CodeCache::get().request(program, "softmax");      // returns at once; run() it meanwhile
 // A thread emits the kernels' text and looks it up among libraries that this process has loaded and on disk (backends/disk_cache.hpp).
 // Programs that are not found wait for a second thread, which runs the compiler on up to 16 of them in one text; a long program has
-// several texts, and kernels of each run as soon as they are there. Threads end when nothing waits for them. A request with `wait` looks
-// up in its own thread.
+// several texts, between which other programs have their turn, and kernels of each run as soon as they are there. Threads end when nothing
+// waits for them. A request with `wait` looks up in its own thread.
 //
 // Failures leave a program on tier 0, where its results are the same, and are counted:
 //   no compiler, or it fails, hangs or writes garbage     failures, last_failure()
 //   several programs in one text of which one fails        each is compiled alone
 //   programs are made and dropped faster than looked up     abandoned, where more than 64 wait
+//   a long program is dropped                              abandoned, its parts that wait
 //   the folder is not ours alone, cannot be made            no disk cache; report() says why
 //   an entry is torn, foreign or tampered with              rejected; compiled again
 //   entries cannot be written (disk full)                   unsaved; the kernels run
@@ -29,7 +30,7 @@ namespace tt {
 struct TierOptions {
   int tier = 1;                     ///< 0: the interpreter only; 1: compiled kernels as soon as they are there
   bool wait = false;                ///< return when tier 1 is ready, or has failed
-  const char* cache_dir = nullptr;  ///< of compiled kernels; null: in $TT_CACHE_DIR, else $XDG_CACHE_HOME/tt, else ~/.cache/tt
+  const char* cache_dir = nullptr;  ///< of compiled kernels; null: $TT_CACHE_DIR, else $XDG_CACHE_HOME/tt, else ~/.cache/tt; empty: none are kept on disk
   int compiler_milliseconds = 0;    ///< a compiler that takes longer is killed; 0: two minutes, longer than any emitted text takes
 };
 
@@ -50,16 +51,19 @@ class CodeCache {
   /// Waits until nothing is compiled and nothing waits; false: not within that time.
   bool wait(int milliseconds = 600'000);
 
+  /// A program is one part, a long one several: each part becomes compiled, a hit, a failure or abandoned, in time.
   struct Counters {
-    std::int64_t requests = 0;        ///< programs, or parts of long ones; each becomes one of the next four, in time, or is abandoned
+    std::int64_t programs = 0;
+    std::int64_t requests = 0;        ///< parts of programs; so are the next four, unsaved and abandoned
     std::int64_t compiled = 0;
     std::int64_t memory_hits = 0, disk_hits = 0;
     std::int64_t failures = 0;        ///< these stay on tier 0
     std::int64_t compiler_calls = 0;
     std::int64_t rejected = 0;        ///< torn, foreign or altered entries on disk
-    std::int64_t unsaved = 0;         ///< programs that could not be written to disk
+    std::int64_t unsaved = 0;         ///< compiled, but could not be written to disk
     std::int64_t milliseconds = 0;    ///< in compilers
-    std::int64_t abandoned = 0;       ///< programs that their users dropped while many waited
+    std::int64_t abandoned = 0;       ///< their program was dropped while many waited, or while other parts of it were compiled
+    std::int64_t loaded = 0, unloaded = 0;  ///< libraries, of which each has kernels of one or several programs
   };
   Counters counters() const;
   Text last_failure() const;
@@ -67,7 +71,7 @@ class CodeCache {
   Text report() const;
   /// A compiler takes some milliseconds an instruction: it is done with so many well within its time limit. Tests set fewer.
   static inline int most_instructions_in_one_text = 4096;
-  /// Libraries kept whose programs are gone. Tests set fewer.
+  /// Libraries kept whose programs are gone; beyond so many, those used longest ago are unloaded until half are left. Tests set fewer.
   static inline int most_unused_libraries = 256;
 
  private:
@@ -81,6 +85,7 @@ class CodeCache {
     Keep keep = nullptr;
     bool has_fma = false;
   };
+  struct Job;
   class Service;
   Service& service_;
   explicit CodeCache(Service& service) : service_(service) {}

@@ -1,5 +1,5 @@
-// Definitions of jit/code_cache.hpp: two stages, lookup and compilation, with a thread each, and the loaded libraries. Long, because all of
-// it shares one mutex, and the effects of fork, exit and unloading on its jobs are read together.
+// Definitions of jit/code_cache.hpp: two stages, lookup and compilation, with a thread each. Long, because all of it shares one mutex, and the
+// effects of fork, exit and unloading on its jobs are read together.
 #pragma once
 #include <pthread.h>
 #include <signal.h>
@@ -10,8 +10,46 @@
 
 #include "tt/backends/compiler.hpp"
 #include "tt/jit/code_cache.hpp"
+#include "tt/jit/loaded_libraries.hpp"
 
 namespace tt {
+
+/// Kernels of a program that are compiled in one text: all of them, unless they are many.
+struct CodeCache::Job {
+  std::shared_ptr<const Target> target;
+  int first = 0, last = 0;  ///< kernels [first, last)
+  int part = 0;             ///< of its program's
+  int instructions = 0;
+  Text folder;
+  int milliseconds = 0;
+  backend::HostCompiler compiler;
+  // Set once, by identify().
+  Text compiler_identity;
+  ContentHash key;
+  Text name;  // of its functions; identify() appends a part of the key, so that programs can share one text
+  bool rejected = false;             // its entry on disk
+  bool done = false, ready = false;  // under the mutex of CodeCache::Service
+
+  static Vec<std::shared_ptr<Job>> all_of(Target program, const char* name, const TierOptions& options);
+  void identify();
+  NamedPlan kernels() { return {target->plan, name.c_str(), first, last}; }
+  bool is_part() const { return first > 0 || last < target->plan->kernels.size(); }
+  /// Is its program gone, but for its jobs?
+  bool is_gone() const { return target->program.use_count() == 1; }
+  bool joins(const Job& o) const {
+    return folder == o.folder && milliseconds == o.milliseconds && compiler_identity == o.compiler_identity &&
+           target->has_fma == o.target->has_fma;
+  }
+  /// Jobs with a lower turn are compiled first. Programs take turns with their parts, so that nobody waits for all of a long one. A program
+  /// that is gone is the last: it is compiled because such programs often come again.
+  int turn() const { return is_gone() ? most_turns : part; }
+
+ private:
+  static constexpr int most_turns = 1 << 30;
+  static int instructions_of(const Plan& plan, int kernel);
+  static Text identifier(const char* name);
+  static ContentHash key_of(const Text& text, const Text& compiler);
+};
 
 /// The service itself.
 class CodeCache::Service {
@@ -25,37 +63,8 @@ class CodeCache::Service {
   Text report() const;
 
  private:
-  /// Kernels of a program that are compiled in one text: all of them, unless they are many.
-  struct Job {
-    std::shared_ptr<const Target> target;
-    int first = 0, last = 0;  ///< kernels [first, last)
-    Text folder;
-    int milliseconds = 0;
-    backend::HostCompiler compiler;
-    // Set once, by look_up.
-    Text compiler_identity;
-    ContentHash key;
-    Text name;  // of its functions; look_up appends a part of the key, so that programs can share one text
-    bool rejected = false;             // its entry on disk
-    bool done = false, ready = false;  // under mutex_
-    bool joins(const Job& o) const {
-      return folder == o.folder && milliseconds == o.milliseconds && compiler_identity == o.compiler_identity &&
-             target->has_fma == o.target->has_fma;
-    }
-    NamedPlan kernels() { return {target->plan, name.c_str(), first, last}; }
-    int instructions() const {
-      int n = 0;
-      for (int k = first; k < last; ++k) n += instructions_of(*target->plan, k);
-      return n;
-    }
-  };
   using JobPointer = std::shared_ptr<Job>;
-  using LibraryPointer = std::shared_ptr<backend::Library>;
-  struct Loaded {
-    LibraryPointer library;
-    Vec<ContentHash> keys;
-    bool is_used() const { return library.use_count() > 1; }
-  };
+  using LibraryPointer = LoadedLibraries::Pointer;
   static constexpr int most_in_one_text = 16;
   static constexpr int most_waiting = 64;
   /// A kind of work, and the thread that does it.
@@ -73,7 +82,7 @@ class CodeCache::Service {
   pthread_mutex_t steady_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_;
   Stage looking_, compiling_;
-  Vec<Loaded> loaded_;
+  LoadedLibraries loaded_;
   bool closing_ = false;
   Counters counters_;
   Text last_failure_, why_no_disk_;
@@ -90,10 +99,13 @@ class CodeCache::Service {
   void make_condition();
   void become_child();
   bool look_later(const JobPointer& job);
+  bool compile_later(const Vec<JobPointer>& jobs);
+  void forget(Stage& stage, bool (*which)(const Job&), Vec<JobPointer>& dropped);
   void add(Stage& stage, const JobPointer& job, Vec<JobPointer>& dropped);
   bool closing() const;
   bool start(Stage& stage);
   static void join(Stage& stage);
+  void take(Stage& stage, Vec<JobPointer>& over);
   void work(Stage& stage);
   void work_on(Stage& stage);
   bool look_up(Job& job);
@@ -101,6 +113,7 @@ class CodeCache::Service {
   void compile(const Vec<JobPointer>& batch);
   Text build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again);
   bool install(const Job& job, const LibraryPointer& library);
+  LibraryPointer load(const Text& path, Text& why);
   void unload_unused();
   void finish(Job& job, bool ready);
   void fail(Job& job, const Text& why);
@@ -109,9 +122,6 @@ class CodeCache::Service {
     const Lock lock(mutex_);
     counters_.*what += n;
   }
-  static int instructions_of(const Plan& plan, int kernel);
-  static Text identifier(const char* name);
-  static ContentHash key_of(const Text& text, const Text& compiler);
 };
 
 inline CodeCache::Service& CodeCache::Service::get() {
@@ -172,76 +182,23 @@ inline void CodeCache::Service::become_child() {
   }
 }
 
-inline Text CodeCache::Service::identifier(const char* name) {
-  Text t;
-  for (const char* c = name; *c; ++c) {
-    const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
-    if (t.empty() && !letter) t << '_';
-    t << (letter || (*c >= '0' && *c <= '9') ? *c : '_');
-  }
-  return t << (t.empty() ? "kernel" : "");
-}
-
-/// Lines of comments are left out: they say which line a kernel comes from.
-inline ContentHash CodeCache::Service::key_of(const Text& text, const Text& compiler) {
-  static const Text& features = *new const Text(backend::cpu_features());  // threads may ask while the process ends
-  Text t;
-  t << "version " << DiskCache::version << '\n' << features << '\n' << compiler << '\n';
-  for (const char* line = text.begin(); line < text.end();) {
-    const char* end = line;
-    while (end < text.end() && *end != '\n') ++end;
-    if (end - line < 2 || line[0] != '/' || line[1] != '*') t.append(line, static_cast<int>(end - line));
-    t << '\n';
-    line = end + 1;
-  }
-  return ContentHash::of(t);
-}
-
-/// Equal kernels have one text.
-inline int CodeCache::Service::instructions_of(const Plan& plan, int kernel) {
-  const Kernel& k = plan.kernels[kernel];
-  return k.code == kernel ? k.segment[2 * k.sweeps + 1] - k.segment[0] : 0;
-}
-
 inline bool CodeCache::Service::request(Target target, const char* name, const TierOptions& options) {
-  const Plan& plan = *target.plan;
-  const auto shared = std::make_shared<const Target>(static_cast<Target&&>(target));
-  Vec<JobPointer> jobs;
-  for (int first = 0, last = 0; last < plan.kernels.size() || jobs.empty(); first = last) {
-    int instructions = 0;
-    do {
-      if (last < plan.kernels.size()) instructions += instructions_of(plan, last++);
-    } while (last < plan.kernels.size() && instructions + instructions_of(plan, last) <= most_instructions_in_one_text);
-    jobs.push_back(std::make_shared<Job>());
-    Job& job = *jobs.back();
-    job.target = shared;
-    job.first = first;
-    job.last = last;
-    job.name = identifier(name);
-    job.folder = options.cache_dir ? Text(options.cache_dir) : DiskCache::default_folder();
-    job.milliseconds = options.compiler_milliseconds > 0 ? options.compiler_milliseconds : backend::compiler_milliseconds;
-  }
+  const Vec<JobPointer> jobs = Job::all_of(static_cast<Target&&>(target), name, options);
+  if (jobs.empty()) return true;
+  count(&Counters::programs);
   count(&Counters::requests, jobs.size());
+  if (getauxval(AT_SECURE)) {
+    for (const JobPointer& job : jobs) fail(*job, "the program has rights that its user has not: nothing is compiled for it");
+    return false;
+  }
   bool ready = true;
   Vec<JobPointer> missing;
   for (const JobPointer& job : jobs) {
-    if (getauxval(AT_SECURE)) fail(*job, "the program has rights that its user has not: nothing is compiled for it");
-    else if (options.wait || !look_later(job)) {
-      if (look_up(*job)) continue;
-      missing.push_back(job);
-    }
-    ready = false;
+    if (!options.wait && look_later(job)) ready = false;
+    else if (!look_up(*job)) missing.push_back(job);
   }
   if (missing.empty()) return ready;
-  {
-    Vec<JobPointer> dropped;
-    const Lock lock(mutex_);
-    if (closing_) return false;
-    for (const JobPointer& job : missing) add(compiling_, job, dropped);
-    start(compiling_);  // where no thread can be started, a later request or wait() tries again
-  }
-  if (!options.wait) return false;
-  ready = true;
+  if (!compile_later(missing) || !options.wait) return false;
   for (const JobPointer& job : missing) {
     // No time limit: the compiler has one.
     await([](const Service& c, const Job* j) { return j->done || c.closing_; }, job.get(), -1);
@@ -250,15 +207,28 @@ inline bool CodeCache::Service::request(Target target, const char* name, const T
   return ready;
 }
 
+/// False: the process ends.
+inline bool CodeCache::Service::compile_later(const Vec<JobPointer>& jobs) {
+  Vec<JobPointer> dropped;
+  const Lock lock(mutex_);
+  if (closing_) return false;
+  for (const JobPointer& job : jobs) add(compiling_, job, dropped);
+  start(compiling_);  // where no thread can be started, a later request or wait() tries again
+  return true;
+}
+
 /// Under mutex_. Jobs that the stage forgets go to `dropped`: the caller frees them without the lock.
+inline void CodeCache::Service::forget(Stage& stage, bool (*which)(const Job&), Vec<JobPointer>& dropped) {
+  Vec<JobPointer> rest;
+  for (const JobPointer& j : stage.waiting) (which(*j) ? dropped : rest).push_back(j);
+  counters_.abandoned += stage.waiting.size() - rest.size();
+  stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
+}
+/// Under mutex_.
 inline void CodeCache::Service::add(Stage& stage, const JobPointer& job, Vec<JobPointer>& dropped) {
   if (stage.waiting.size() >= stage.forget_from) {
-    Vec<JobPointer> rest;
-    const int before = dropped.size();
-    for (const JobPointer& j : stage.waiting) (j->target->program.use_count() == 1 ? dropped : rest).push_back(j);
-    counters_.abandoned += dropped.size() - before;
-    stage.forget_from = 2 * rest.size() + most_waiting;
-    stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
+    forget(stage, [](const Job& j) { return j.is_gone(); }, dropped);
+    stage.forget_from = 2 * stage.waiting.size() + most_waiting;
   }
   stage.waiting.push_back(job);
 }
@@ -300,29 +270,40 @@ inline bool CodeCache::Service::start(Stage& stage) {
   return stage.working;
 }
 
+/// Under mutex_. Makes jobs active: the first by turn() and by time, and those that join it. The active ones of before, and parts of programs
+/// that are gone, go to `over`: the caller frees them without the lock.
+inline void CodeCache::Service::take(Stage& stage, Vec<JobPointer>& over) {
+  over = static_cast<Vec<JobPointer>&&>(stage.active);
+  forget(stage, [](const Job& j) { return j.is_part() && j.is_gone(); }, over);
+  int first = 0;
+  for (int k = 1; k < stage.waiting.size(); ++k)
+    if (stage.waiting[k]->turn() < stage.waiting[first]->turn()) first = k;
+  for (int k = first; k > 0; --k) stage.waiting[k].swap(stage.waiting[k - 1]);
+  Vec<JobPointer> rest;
+  int instructions = 0;
+  for (const JobPointer& j : stage.waiting) {
+    const bool joins = stage.active.empty() || (stage.active.size() < most_in_one_text &&
+                                                (&stage == &looking_ || (j->joins(*stage.active[0]) &&
+                                                                         instructions + j->instructions <= most_instructions_in_one_text)));
+    if (joins) instructions += j->instructions;
+    (joins ? stage.active : rest).push_back(j);
+  }
+  stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
+}
 /// The function of a thread: it ends when nothing waits.
 inline void CodeCache::Service::work(Stage& stage) {
   for (;;) {
+    Vec<JobPointer> over;
     {
       const Lock lock(mutex_);
-      stage.active = {};
-      Vec<JobPointer> rest;
-      int instructions = 0;
-      for (const JobPointer& j : stage.waiting) {
-        const int further = j->instructions();
-        const bool joins = stage.active.empty() || (stage.active.size() < most_in_one_text &&
-                                                    (&stage == &looking_ || (j->joins(*stage.active[0]) &&
-                                                                             instructions + further <= most_instructions_in_one_text)));
-        if (joins) instructions += further;
-        (joins ? stage.active : rest).push_back(j);
-      }
-      stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
-      if (stage.active.empty() || closing_) {
+      take(stage, over);
+      if (closing_ || (stage.active.empty() && over.empty())) {  // who waits for the end finds no program held by a job
         stage.working = false;
         pthread_cond_broadcast(&changed_);
         return;
       }
     }
+    over = {};
     work_on(stage);
   }
 }
@@ -338,7 +319,7 @@ inline void CodeCache::Service::work_on(Stage& stage) {
     if (&stage == &compiling_) return compile(missing);
     Vec<JobPointer> dropped;
     const Lock lock(mutex_);
-    stage.active = {};
+    dropped = static_cast<Vec<JobPointer>&&>(stage.active);
     for (const JobPointer& j : missing) add(compiling_, j, dropped);
     start(compiling_);
     return;
@@ -352,13 +333,7 @@ inline void CodeCache::Service::work_on(Stage& stage) {
 /// True: its kernels are found, and run from now on.
 inline bool CodeCache::Service::look_up(Job& job) {
   const Lock steady(steady_);
-  if (job.compiler_identity.empty()) {
-    job.compiler_identity = job.compiler.identity();
-    job.key = key_of(emit_c(Vec<NamedPlan>{job.kernels()}, job.target->has_fma), job.compiler_identity);
-    const Text hex = job.key.hex();
-    job.name << '_';
-    for (int k = 0; k < 16; ++k) job.name << hex[k];
-  }
+  job.identify();
   return find(job);
 }
 
@@ -367,9 +342,7 @@ inline bool CodeCache::Service::find(Job& job) {
   LibraryPointer library;
   {
     const Lock lock(mutex_);
-    for (const Loaded& l : loaded_)
-      for (const ContentHash& key : l.keys)
-        if (key == job.key) library = l.library;
+    library = loaded_.find(job.key);
   }
   if (library && install(job, library)) {
     count(&Counters::memory_hits);
@@ -382,9 +355,12 @@ inline bool CodeCache::Service::find(Job& job) {
     case DiskCache::Found::nothing: return false;
     case DiskCache::Found::rejected: break;
     case DiskCache::Found::object: {
-      unload_unused();
-      const auto fresh = std::make_shared<backend::Library>();
-      if (fresh->load(path.c_str(), why) && install(job, fresh)) {
+      {
+        const Lock lock(mutex_);
+        library = loaded_.find(path);  // other programs have kernels in it, too
+      }
+      if (!library) library = load(path, why);
+      if (library && install(job, library)) {
         count(&Counters::disk_hits);
         finish(job, true);
         return true;
@@ -442,13 +418,12 @@ inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCa
   if (!DiskCache::read_file(object.c_str(), bytes)) return "the compiler said it was done, but left no object";
   Text kept = disk.keep_object(bytes.begin(), bytes.size(), text);
   // Where files of /tmp cannot be mapped as code, those of the cache may.
-  const auto library = std::make_shared<backend::Library>();
-  const auto load = [&] {
+  LibraryPointer library;
+  {
     const Lock steady(steady_);
-    unload_unused();
-    return library->load((kept.empty() ? object : kept).c_str(), why);
-  };
-  if (!load()) {
+    library = load(kept.empty() ? object : kept, why);
+  }
+  if (!library) {
     if (!kept.empty()) disk.remove_object(bytes.begin(), bytes.size());
     return Text("what the compiler made cannot be loaded: ") << why;
   }
@@ -476,38 +451,33 @@ inline bool CodeCache::Service::install(const Job& job, const LibraryPointer& li
   for (int k = job.first; k < job.last; ++k) {
     Text symbol(job.name);
     symbol << '_' << k;
-    functions.push_back(plan.kernels[k].code == k ? library->find(symbol.c_str()) : nullptr);
+    functions.push_back(plan.kernels[k].code == k ? library->code.find(symbol.c_str()) : nullptr);
     if (plan.kernels[k].code == k && !functions.back()) return false;
   }
-  const Lock lock(mutex_);
-  job.target->keep(job.target->program.get(), library);
+  {
+    const Lock lock(mutex_);
+    job.target->keep(job.target->program.get(), library);
+    counters_.loaded += loaded_.use(library, job.key);
+  }
+  // Without the lock, as a long program takes a while. Another thread may swap kernels of the same program meanwhile: it keeps both libraries.
+  // A child of fork may begin with only some of them swapped: the job is not done there, and is looked up again.
   for (int k = 0; k < functions.size(); ++k)
     if (functions[k]) job.target->replace(job.target->program.get(), job.first + k, functions[k]);
-  Loaded* of = nullptr;
-  for (Loaded& l : loaded_)
-    if (l.library == library) of = &l;
-  if (!of) {
-    loaded_.push_back({library, {}});
-    of = &loaded_.back();
-  }
-  for (const ContentHash& key : of->keys)
-    if (key == job.key) return true;
-  of->keys.push_back(job.key);
   return true;
 }
-/// Libraries whose programs are gone stay loaded, in case there are such programs again; the oldest are unloaded where there are many. Under steady_.
+/// Null, and why, if the file cannot be loaded. Under steady_.
+inline CodeCache::Service::LibraryPointer CodeCache::Service::load(const Text& path, Text& why) {
+  unload_unused();
+  const auto library = std::make_shared<LoadedLibrary>();
+  library->path = path;
+  return library->code.load(library->path.c_str(), why) ? library : nullptr;
+}
+/// Libraries whose programs are gone stay loaded, in case there are such programs again, unless they are many. Under steady_.
 inline void CodeCache::Service::unload_unused() {
-  Vec<Loaded> gone, rest;  // unloaded without mutex_
+  Vec<LibraryPointer> gone;  // unloaded without mutex_
   const Lock lock(mutex_);
-  int unused = 0;
-  for (const Loaded& l : loaded_) unused += !l.is_used();
-  if (unused <= most_unused_libraries) return;
-  for (Loaded& l : loaded_) {
-    const bool goes = unused > most_unused_libraries / 2 && !l.is_used();
-    unused -= goes;
-    (goes ? gone : rest).push_back(static_cast<Loaded&&>(l));
-  }
-  loaded_ = static_cast<Vec<Loaded>&&>(rest);
+  gone = loaded_.take_unused(most_unused_libraries);
+  counters_.unloaded += gone.size();
 }
 
 inline void CodeCache::Service::finish(Job& job, bool ready) {
@@ -567,12 +537,17 @@ inline Text CodeCache::Service::report() const {
   const Counters& c = counters_;
   int waiting = 0;
   for (const Stage* s : {&looking_, &compiling_}) waiting += s->waiting.size() + s->active.size();
-  t << "compiled kernels for " << c.requests << " programs: " << c.compiled << " compiled in " << c.compiler_calls
+  const bool has_parts = c.requests > c.programs;
+  const char* each = has_parts ? " parts" : " programs";
+  t << "compiled kernels for " << c.programs << " programs";
+  if (has_parts) t << " in " << c.requests << " parts";
+  t << ": " << c.compiled << " compiled in " << c.compiler_calls
     << " calls of the compiler and " << c.milliseconds << " ms, " << c.memory_hits << " in memory, " << c.disk_hits
     << " on disk, " << c.failures << " failed, " << waiting << " wait\n";
   if (c.rejected) t << "  " << c.rejected << " entries on disk were torn or foreign, and were not used\n";
-  if (c.unsaved) t << "  " << c.unsaved << " programs could not be kept on disk\n";
-  if (c.abandoned) t << "  " << c.abandoned << " programs were dropped before their turn\n";
+  if (c.unsaved) t << "  " << c.unsaved << each << " could not be kept on disk\n";
+  if (c.abandoned) t << "  " << c.abandoned << each << " were dropped before their turn\n";
+  if (c.unloaded) t << "  " << c.unloaded << " of " << c.loaded << " libraries were unloaded, as their programs are gone\n";
   if (!why_no_disk_.empty()) t << "  nothing is kept on disk: " << why_no_disk_ << '\n';
   if (c.failures) t << "  they stay on tier 0; the last: " << last_failure_ << '\n';
   return t;
@@ -591,3 +566,5 @@ TT_INLINE Text CodeCache::last_failure() const { return service_.last_failure();
 TT_INLINE Text CodeCache::report() const { return service_.report(); }
 
 }  // namespace tt
+
+#include "tt/jit/code_cache_job_inl.hpp"

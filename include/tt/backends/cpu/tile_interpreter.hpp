@@ -51,7 +51,11 @@ class TileProgram {
       if (plan_.kernels[j].code == k) __atomic_store_n(&compiled_[j], function, __ATOMIC_RELEASE);
   }
   /// Keeps the code that such functions are in, as long as the program lives. Not for several threads at once.
-  void keep(std::shared_ptr<void> code) { code_.push_back(static_cast<std::shared_ptr<void>&&>(code)); }
+  void keep(std::shared_ptr<void> code) {
+    for (const std::shared_ptr<void>& kept : code_)
+      if (kept == code) return;
+    code_.push_back(static_cast<std::shared_ptr<void>&&>(code));
+  }
   /// Makes kernels that the library has compiled run compiled (backends/cpu/library_kernels.hpp). Call before the first run.
   void take_library_kernels();
   /// Short rows run in the interpreter, many together, even if the kernel is compiled: compiled code takes them one by one
