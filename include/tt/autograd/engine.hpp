@@ -336,7 +336,7 @@ inline std::vector<Tensor> first_gradients(const char* function, const std::vect
 
 }  // namespace autograd
 
-TT_INLINE void retain_grad(const Tensor& t);
+TT_INLINE void retain_grad(const Tensor& t, SourceLine at);
 TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs, bool retain_graph,
                                 bool create_graph, SourceLine at) {
@@ -372,7 +372,7 @@ TT_INLINE void backward(const std::vector<Tensor>& tensors, const std::vector<Te
   const std::vector<Tensor> first = autograd::first_gradients("backward", tensors, grad_tensors, at);
   for (const Tensor& t : inputs) {
     if (!t.requires_grad()) TT_THROW(Error(Text("tt::backward: an input does not require a gradient: shape ") << t.shape() << "." << at));
-    retain_grad(t);
+    retain_grad(t, at);
   }
   autograd::BackwardPass pass(tensors, inputs.empty() ? nullptr : &inputs, retain_graph, create_graph);
   const autograd::StepMode mode(create_graph);

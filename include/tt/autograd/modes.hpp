@@ -25,29 +25,29 @@ class DetectAnomaly {
 [[nodiscard]] inline bool is_grad_enabled() { return DispatchState::of_this_thread().grad_enabled; }
 
 /// Calls `hook` with the gradient of `t` whenever one arrives; a defined result replaces the gradient. Returns the id for remove_hook.
-TT_INLINE unsigned register_hook(const Tensor& t, TensorHook hook);
+TT_INLINE unsigned register_hook(const Tensor& t, TensorHook hook, SourceLine at = here());
 /// A hook that only looks.
 template <class F>
   requires std::is_void_v<std::invoke_result_t<F&, const Tensor&>>
-unsigned register_hook(const Tensor& t, F hook) {
+unsigned register_hook(const Tensor& t, F hook, SourceLine at = here()) {
   return register_hook(t, TensorHook([own = static_cast<F&&>(hook)](const Tensor& g) mutable {
     own(g);
     return Tensor();
-  }));
+  }), at);
 }
 /// Removes a hook. Throws Error when the Tensor has no such hook.
-TT_INLINE void remove_hook(const Tensor& t, unsigned hook);
+TT_INLINE void remove_hook(const Tensor& t, unsigned hook, SourceLine at = here());
 /// Collects the gradient of a Tensor that is not a leaf, after all hooks, for grad(). If the Tensor is changed in place: the gradient of its new value.
-TT_INLINE void retain_grad(const Tensor& t);
+TT_INLINE void retain_grad(const Tensor& t, SourceLine at = here());
 namespace autograd {
 /// The Tensor becomes a leaf that wants no gradient, and has no tangent.
 TT_INLINE void forget(const Tensor& t);
 /// A Tensor of the same elements and history that has no tangent.
 TT_INLINE Tensor without_tangent(const Tensor& t);
 }  // namespace autograd
-template <class F> unsigned Tensor::register_hook(F hook) const { return tt::register_hook(*this, static_cast<F&&>(hook)); }
-template <class> void Tensor::remove_hook(unsigned hook) const { tt::remove_hook(*this, hook); }
-template <class> void Tensor::retain_grad() const { tt::retain_grad(*this); }
+template <class F> unsigned Tensor::register_hook(F hook, SourceLine at) const { return tt::register_hook(*this, static_cast<F&&>(hook), at); }
+template <class> void Tensor::remove_hook(unsigned hook, SourceLine at) const { tt::remove_hook(*this, hook, at); }
+template <class> void Tensor::retain_grad(SourceLine at) const { tt::retain_grad(*this, at); }
 template <class> Tensor& Tensor::detach_(SourceLine at) {
   if (impl().base) TT_THROW(Error(Text("tt::detach_: a view keeps the history of what it shows. Use detach()?") << at));
   detail::outside_capture(*this, "detach_", at, [&] {
@@ -62,7 +62,17 @@ namespace autograd {
 struct FunctionContext {
   std::vector<Tensor> saved;
   std::vector<double> numbers;
+  std::vector<Tensor> non_differentiable;  ///< results
+  std::vector<char> needs_grad;            ///< of each Tensor argument
+  bool materialize_grads = true;
+
   void save_for_backward(std::vector<Tensor> t) { saved = std::move(t); }
+  /// These results get no history.
+  void mark_non_differentiable(std::vector<Tensor> t) { non_differentiable = std::move(t); }
+  /// false: a gradient that does not arrive at one of several results is undefined, not zeros.
+  void set_materialize_grads(bool value) { materialize_grads = value; }
+  /// Will the gradient of Tensor argument k be used?
+  bool needs_input_grad(int k) const { return needs_grad[static_cast<std::size_t>(k)] != 0; }
 };
 struct CustomNode;
 
@@ -84,7 +94,7 @@ const char* name_of_function() {
 class CustomCall {
  public:
   using Backward = std::vector<Tensor> (*)(FunctionContext&, const std::vector<Tensor>&);
-  TT_INLINE CustomCall(Backward backward, const char* name);
+  TT_INLINE CustomCall(Backward backward, const char* name, const Tensor* const* argument, int count);
   CustomCall(const CustomCall&) = delete;
   TT_INLINE ~CustomCall();
   TT_INLINE FunctionContext& context();
@@ -104,7 +114,7 @@ using FunctionContext = autograd::FunctionContext;
 ///     static std::vector<tt::Tensor> backward(tt::FunctionContext&, const std::vector<tt::Tensor>& g) { return {g[0] * 2}; }
 ///   };
 ///   tt::apply_function<Twice>(x)
-/// forward returns a Tensor or a vector of Tensors; backward gets a gradient for each result, zeros where none arrives at one of several, and returns one
+/// forward returns a Tensor or a vector of Tensors, and does not change its arguments; what it returns of their memory is copied. backward gets a gradient for each result, zeros where none arrives at one of several, and returns one
 /// for each Tensor argument, undefined for none. Forward mode differentiates backward, or calls F::jvp(context, tangents) if there is one: jvp gets a tangent
 /// for each Tensor argument, zeros where an argument has none, undefined for integers, and returns one for each result, undefined for none.
 template <class F, class... A>
@@ -139,7 +149,7 @@ auto apply_function(const A&... a) -> std::remove_cvref_t<decltype(F::forward(st
   const bool dual = autograd::may_be_dual(argument, tensors);
   FunctionContext own;  // as forward left it
   const auto run = [&](const auto&... x) {
-    autograd::CustomCall call(&F::backward, autograd::name_of_function<F>());
+    autograd::CustomCall call(&F::backward, autograd::name_of_function<F>(), argument, tensors);
     {
       const NoGrad off;
       result = F::forward(call.context(), x...);

@@ -4,13 +4,21 @@
 #pragma once
 #include <vector>
 
+#include "tt/autograd/dual.hpp"
 #include "tt/autograd/functional.hpp"
 #include "tt/dispatch/control_flow.hpp"
 
 namespace tt {
 namespace detail {
 
-inline bool is_taped(const Tensor& t) { return t.requires_grad() && is_grad_enabled(); }
+/// Has it a history, or has its tangent one?
+inline bool is_taped(const Tensor& t) { return (t.requires_grad() || autograd::has_taped_tangent(t)) && is_grad_enabled(); }
+/// Without a history, and its tangent, too.
+inline Tensor wholly_off_tape(const Tensor& t) {
+  if (!autograd::has_taped_tangent(t)) return autograd::off_tape(t);
+  const UnpackedDual both = unpack_dual(t);
+  return make_dual(both.primal.detach(), both.tangent.detach());
+}
 /// The derivative of f at one point, a function of tangents, by the tape: the reverse rule, which is linear in the adjoint, differentiated by the adjoint.
 template <class F, class A>
 class TangentMap {
@@ -49,7 +57,7 @@ class TangentMap {
     return with_leaves(result_, [&](const Tensor& v) {
       if (!v.requires_grad()) return zeros_like(v);
       const Tensor own = along[next++], d = own.defined() ? own : zeros_like(v);
-      return taped ? d : autograd::off_tape(d);
+      return taped ? d : wholly_off_tape(d);
     });
   }
 

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tt/autograd/fit_gradient.hpp"
 #include "tt/autograd/function_node.hpp"
 
 namespace tt {
@@ -145,22 +146,6 @@ inline void record_call(const Call& c) {
   give_results(static_cast<NodeHandle&&>(owner), c);
 }
 
-/// A gradient that an op's own derivative gives: summed where it was broadcast, and of the argument's dtype.
-inline void fit_gradient(Tensor& g, const Tensor& argument, int k, const TapeNode& n) {
-  const Shape &from = g.impl().shape, &to = argument.impl().shape;
-  if (!(from == to)) {
-    const BroadcastResult both = try_broadcast(to, from);
-    if (!both.ok || !(both.shape == from))
-      TT_THROW(Error(Text("tt::") << n.name << ": its derivative gives a gradient of shape " << g.shape() << " for argument " << k + 1 << ", of shape " << argument.shape() << "." << n.where));
-    IntList axes, shape;
-    for (int d = 0; d < from.rank; ++d)
-      if (const int own = d - (from.rank - to.rank); own < 0 || !(to.code[own] == from.code[d])) axes.push_back(d);
-    for (int d = 0; d < to.rank; ++d) shape.push_back(to.code[d]);
-    g = g.sum(axes, false, n.where).reshape(shape, n.where);
-  }
-  if (g.dtype() != argument.dtype()) g = g.to(argument.dtype(), n.where);
-}
-
 /// An op with a derivative of its own.
 struct OwnNode : TapeNode {
   const Operator* op = nullptr;
@@ -190,9 +175,11 @@ inline const TapeNodeKind own_kind{
           set_history(result[k], &n, k);
         }
       }
-      n.op->derivative({n.op, &n.attributes, argument.data(), result.data(), n.arguments(), in, out, n.where});
+      if (!n.op->derivative) TT_THROW(Error(Text("tt::") << n.name << ": the op has a kernel, and no derivative. Give its struct one?" << n.where));
+      n.op->derivative({n.op, &n.attributes, argument.data(), result.data(), n.arguments(), in, {out, n.arguments(), n.name}, n.where});
       for (int k = 0; k < n.arguments(); ++k)
-        if (out[k].defined()) fit_gradient(out[k], argument[k], k, n);
+        if (out[k].defined() && !fit_gradient(out[k], argument[k].dtype(), argument[k].impl().shape, n.where))
+          TT_THROW(Error(Text("tt::") << n.name << ": its derivative gives a gradient of shape " << out[k].shape() << " for argument " << k + 1 << ", of shape " << argument[k].shape() << "." << n.where));
     },
     [](TapeNode& base) {
       auto& n = static_cast<OwnNode&>(base);
@@ -251,7 +238,7 @@ inline const TapeNodeKind join_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool) {
       auto& n = static_cast<JoinNode&>(base);
       JoinNode::Joined& j = *n.all;
-      j.op->derivative({j.op, &j.attributes, j.tensors(), nullptr, static_cast<int>(j.argument.size()), in, &out[1], n.where, n.number});
+      j.op->derivative({j.op, &j.attributes, j.tensors(), nullptr, static_cast<int>(j.argument.size()), in, {&out[1], 1, n.name}, n.where, n.number});
       out[0] = in[0];
     },
     &keep_nothing, [](TapeNode* n) { delete static_cast<JoinNode*>(n); }};
@@ -291,7 +278,7 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
   for (int k = 0; k < c.op->results; ++k) floating = floating || is_floating(c.result[k].dtype());
   if (!floating) return;
   if (c.op->variadic && c.op->derivative) record_join(c);
-  else if (c.op->derivative) record_own(c);
+  else if (c.op->derivative || !c.op->record) record_own(c);  // one without a derivative says so in backward
   else record_call(c);
 }
 

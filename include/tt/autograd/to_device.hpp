@@ -10,13 +10,19 @@ namespace autograd {
 
 struct ToDevice {
   static Tensor forward(FunctionContext& context, const Tensor& t, Device device, bool non_blocking, SourceLine at) {
-    context.numbers = {static_cast<double>(t.device().type), static_cast<double>(t.device().index)};
+    for (const Device& d : {t.device(), device}) {
+      context.numbers.push_back(static_cast<double>(d.type));
+      context.numbers.push_back(d.index);
+    }
     return tt::detail::to_device(t, device, non_blocking, at);
   }
   static std::vector<Tensor> backward(FunctionContext& context, const std::vector<Tensor>& gradient) {
-    const Device from{static_cast<DeviceType>(context.numbers[0]), static_cast<int>(context.numbers[1])};
-    return {gradient[0].to(from)};
+    return {gradient[0].to(device(context, 0))};
   }
+  static std::vector<Tensor> jvp(FunctionContext& context, const std::vector<Tensor>& tangent) { return {tangent[0].to(device(context, 2))}; }
+
+ private:
+  static Device device(const FunctionContext& c, std::size_t k) { return {static_cast<DeviceType>(c.numbers[k]), static_cast<int>(c.numbers[k + 1])}; }
 };
 
 }  // namespace autograd

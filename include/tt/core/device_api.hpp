@@ -78,9 +78,11 @@ inline Device register_device(const char* name, const DeviceApi* api = nullptr) 
 #if TT_DEFINES(core)
 TT_INLINE Device detail::registered_device(const char* name, const DeviceApi* api) {
   const FlagLock lock(registering_device);
-  bool fits = *name != '\0';
-  for (const char* c = name; *c; ++c) fits = fits && ((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_');
-  if (!fits) TT_THROW(Error(Text("tt::register_device: '") << name << "' is no name for a device. Use a-z, 0-9 and _?"));
+  if (api && !(api->count && api->allocate && api->free && api->copy && api->synchronize))
+    TT_THROW(Error(Text("tt::register_device: the DeviceApi of '") << (name ? name : "") << "' lacks one of count, allocate, free, copy and synchronize."));
+  bool fits = name && *name != '\0';
+  for (const char* c = name; fits && *c; ++c) fits = fits && ((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_');
+  if (!fits) TT_THROW(Error(Text("tt::register_device: '") << (name ? name : "null") << "' is no name for a device. Use a-z, 0-9 and _?"));
   if (Device known; find_device(name, known)) TT_THROW(Error(Text("tt::register_device: there is a device '") << name << "' already."));
   int k = 0;
   while (k < most_devices - named_devices && registered_device_names[k]) ++k;

@@ -1079,10 +1079,10 @@ class Tensor {
   bool requires_grad() const;
   /// Calls hook(gradient) for each gradient that arrives; a result of the hook replaces the gradient. Returns the
   /// number that remove_hook takes. See autograd/modes.hpp.
-  template <class F> unsigned register_hook(F hook) const;
-  template <class = void> void remove_hook(unsigned hook) const;
+  template <class F> unsigned register_hook(F hook, SourceLine at = here()) const;
+  template <class = void> void remove_hook(unsigned hook, SourceLine at = here()) const;
   /// Keeps the gradient of a Tensor that is not a leaf, for grad().
-  template <class = void> void retain_grad() const;
+  template <class = void> void retain_grad(SourceLine at = here()) const;
   Tensor& requires_grad_(bool on = true, SourceLine at = here());
   bool is_leaf() const;
   Tensor grad() const;

@@ -321,6 +321,11 @@ TT_INLINE void add_function(const NamedFunction& f) {
   if (arguments != f.arguments)
     TT_THROW(Error(Text("tt::register_function: ") << f.name << " takes " << f.arguments << " arguments, and its schema names " << arguments << ": (" << f.schema << ")."));
   if (!is_op_name(f.name)) TT_THROW(Error(Text("tt::register_function: '") << f.name << "' is no name. Letters, digits and _?"));
+  for (const NamedFunction* n = named_functions.first(f.name); n; n = named_functions.next(*n))
+    if (std::string_view(n->schema) == f.schema) {
+      if (n->run == f.run) return;  // by another file, or again
+      TT_THROW(Error(Text("tt::register_function: there is ") << f.name << '(' << f.schema << ") already."));
+    }
   named_functions.add(new NamedFunction(f));
 }
 

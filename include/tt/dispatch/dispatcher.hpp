@@ -170,9 +170,12 @@ struct DerivativeStep {
   const Tensor *argument = nullptr, *result = nullptr;
   int arguments = 0;
   const Tensor* gradient = nullptr;  ///< of the results; undefined: zero
-  Tensor* out = nullptr;             ///< gradients of the arguments; undefined: none
+  OutGradients<Tensor> out{};        ///< gradients of the arguments; undefined: none
   SourceLine at{};                   ///< of the call
   int only = -1;                     ///< of a variadic op: the one argument whose gradient is wanted, in out[0]; shapes of all are known
+
+  /// The index among `argument` and `out` of Tensor number k of the op's `arguments`; -1 if it was left out.
+  inline int place(int k) const;
 };
 /// Calls ops, so it can be differentiated itself.
 using OpDerivative = void (*)(const DerivativeStep&);
@@ -283,13 +286,10 @@ class Operator {
 };
 
 inline const Tensor* Call::optional(int k) const {
-  if (op->optional == 0) return k < arguments ? argument[k] : nullptr;
-  const std::int64_t given = attributes->value[0];
-  if (!(given >> k & 1)) return nullptr;
-  int place = 0;
-  for (int j = 0; j < k; ++j) place += static_cast<int>(given >> j & 1);
-  return argument[place];
+  const int place = place_of_argument(op->optional > 0 ? attributes->value[0] : -1, k, arguments);
+  return place < 0 ? nullptr : argument[place];
 }
+inline int DerivativeStep::place(int k) const { return place_of_argument(op->optional > 0 ? attributes->value[0] : -1, k, arguments); }
 
 /// This thread's changes to every key set: keys added, and keys left out.
 struct DispatchState {

@@ -112,8 +112,10 @@ template <class F>
 void own_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
   F::kernel(c, options_of<F>(*c.op, c.attrs(), false));
-  for (int k = 0; k < c.op->results; ++k)
-    if (c.result[k].defined() && c.result[k].impl().base) leave_hidden_base(c, k);
+  for (int k = 0; k < c.op->results; ++k) {
+    if (!c.result[k].defined()) TT_THROW(Error(Text("tt::") << c.op->name() << ": its kernel sets no result " << k << "." << c.at));
+    if (c.result[k].impl().base) leave_hidden_base(c, k);
+  }
 }
 /// Runs a kernel on Meta Tensors. A rank-0 operand on the host is replaced by a Meta one, so any operand shows that there are no elements.
 TT_INLINE void call_on_meta(const Call& c, OpKernel kernel);
@@ -136,6 +138,9 @@ template <class F>
         if constexpr (requires { F::device_keys; })
           for (const DispatchKey k : F::device_keys) e.set_kernel(k, &own_kernel<F>);
         if constexpr (requires(const DerivativeStep& s, const options_t<F>& o) { F::derivative(s, o); }) e.derivative = &own_derivative<F>;
+        else
+          static_assert(!requires(DerivativeStep& s, const options_t<F>& o) { F::derivative(s, o); } && !requires(DerivativeStep& s) { F::derivative(s); },
+                        "tt: the derivative of an op with a kernel takes (const auto& step, const Options& options); NoOptions, if it has none");
         if constexpr (requires { F::keeps_values; }) e.keeps_values = F::keeps_values;
         if constexpr (is_recordable<F>) {
           static ExternalOp known{&op_def<F>};

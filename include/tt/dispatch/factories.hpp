@@ -37,9 +37,24 @@ class Option {
 
 }  // namespace detail
 
-/// The dtype, the device and requires_grad of a new Tensor. The default of zeros, ones, empty, eye and others is f32, where NumPy's is f64.
+/// A dtype that may be left out: it is f32 then, or that of the numbers that are given.
+class DTypeOption {
+ public:
+  constexpr DTypeOption() = default;
+  constexpr DTypeOption(DType d) : value_(d), given_(true) {}
+  constexpr operator DType() const { return value_; }
+  constexpr DType or_else(DType d) const { return given_ ? value_ : d; }
+  constexpr bool is_given() const { return given_; }
+
+ private:
+  DType value_ = DType::f32;
+  bool given_ = false;
+};
+
+/// The dtype, the device and requires_grad of a new Tensor. The default of zeros, ones, empty, eye and others is f32, where NumPy's is f64; integers given to full,
+/// arange and tensor make i64.
 struct TensorOptions {
-  DType dtype = DType::f32;
+  DTypeOption dtype{};
   detail::Option<Device, &backend::register_cuda> device{};
   detail::Option<bool, &autograd::register_tape> requires_grad{};
 };
@@ -98,10 +113,13 @@ inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = h
   return detail::with_sizes(detail::filled(shape_of(shape, "ones", at), 1, o), shape);
 }
 template <std::integral V>
-Tensor full(const IntList& shape, V value, TensorOptions o, SourceLine at = here()) { return full(shape, Size(static_cast<std::int64_t>(value)), o, at); }
+Tensor full(const IntList& shape, V value, TensorOptions o, SourceLine at = here()) {
+  o.dtype = o.dtype.or_else(std::is_same_v<V, bool> ? DType::boolean : DType::i64);
+  return full(shape, Size(static_cast<std::int64_t>(value)), o, at);
+}
 /// i64 for an integer, bool for true and false, unless a dtype is given.
 template <std::integral V>
-Tensor full(const IntList& shape, V value, SourceLine at = here()) { return full(shape, value, TensorOptions{.dtype = std::is_same_v<V, bool> ? DType::boolean : DType::i64}, at); }
+Tensor full(const IntList& shape, V value, SourceLine at = here()) { return full(shape, value, TensorOptions{}, at); }
 /// The dtype alone, as in tt::zeros({2, 3}, tt::DType::i64).
 template <class V, std::same_as<DType> D>
   requires(std::is_arithmetic_v<V> || std::is_same_v<V, Size>)
@@ -131,13 +149,18 @@ Tensor arange(A start, B end, C step = 1) {
   if constexpr (integers) return arange_of_integers(static_cast<std::int64_t>(start), static_cast<std::int64_t>(end), static_cast<std::int64_t>(step), {.dtype = DType::i64}, {});
   else return arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), {.dtype = DType::f32}, {});
 }
+template <std::integral A, std::integral B, std::integral C>
+Tensor arange(A start, B end, C step, TensorOptions o, SourceLine at = here()) {
+  o.dtype = o.dtype.or_else(DType::i64);
+  return arange_of_integers(static_cast<std::int64_t>(start), static_cast<std::int64_t>(end), static_cast<std::int64_t>(step), o, at);
+}
 template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
 template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end, TensorOptions o, SourceLine at = here()) {
-  if constexpr (std::is_integral_v<A>) return arange_of_integers(0, static_cast<std::int64_t>(end), 1, o, at);
+  if constexpr (std::is_integral_v<A>) return arange(A(0), end, 1, o, at);
   else return arange(0.0, static_cast<double>(end), 1.0, o, at);
 }
 template <class A, std::same_as<DType> D>
@@ -146,7 +169,7 @@ Tensor arange(A end, D dtype, SourceLine at = here()) { return arange(end, Tenso
 TT_LAZY Tensor arange(const Size& end);
 template <std::same_as<Size> S>
 Tensor arange(const S& end, const TensorOptions& o, SourceLine at = here()) {
-  Tensor r = arange(end).to(o.dtype, at).to(o.device, false, at);
+  Tensor r = arange(end).to(o.dtype.or_else(DType::i64), at).to(o.device, false, at);
   return o.requires_grad ? r.requires_grad_() : r;
 }
 template <std::same_as<Size> S, std::same_as<DType> D>
@@ -228,7 +251,7 @@ class TensorData {
         dtype_(std::is_same_v<T, bool> ? DType::boolean : std::is_integral_v<T> ? DType::i64 : std::is_same_v<T, double> ? DType::f64 : DType::f32) {}
   TensorData(std::initializer_list<TensorData> list) : list_(list), nested_(true) {}
 
-  TT_INLINE Tensor tensor(TensorOptions o, bool dtype_given, SourceLine at) const;
+  TT_INLINE Tensor tensor(TensorOptions o, SourceLine at) const;
 
  private:
   double real_ = 0;
@@ -248,17 +271,17 @@ template <Element T>
 Tensor tensor(const std::vector<T>& values) { return from_span(std::span<const T>(values), {static_cast<std::int64_t>(values.size())}); }
 template <Element T>
   requires(!std::is_same_v<T, bool>)
-Tensor tensor(const std::vector<T>& values, TensorOptions o, SourceLine at = here()) { return detail::with_options(tensor(values).to(o.dtype, at).to(o.device), o); }
+Tensor tensor(const std::vector<T>& values, TensorOptions o, SourceLine at = here()) { return detail::with_options(tensor(values).to(o.dtype.or_else(dtype_of<T>), at).to(o.device), o); }
 template <Element T, std::same_as<DType> D>
   requires(!std::is_same_v<T, bool>)
 Tensor tensor(const std::vector<T>& values, D dtype, SourceLine at = here()) { return tensor(values).to(dtype, at); }
 /// Floating numbers give f32, integers i64, as in PyTorch (NumPy: f64 and i64).
 template <class = void>  // a template, so that `{}` as second argument means options
-Tensor tensor(const TensorData& values, SourceLine at = here()) { return values.tensor({}, false, at); }
+Tensor tensor(const TensorData& values, SourceLine at = here()) { return values.tensor({}, at); }
 template <class = void>
-Tensor tensor(std::initializer_list<TensorData> values, SourceLine at = here()) { return TensorData(values).tensor({}, false, at); }
-inline Tensor tensor(const TensorData& values, TensorOptions o, SourceLine at = here()) { return values.tensor(o, true, at); }
-inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o, SourceLine at = here()) { return TensorData(values).tensor(o, true, at); }
+Tensor tensor(std::initializer_list<TensorData> values, SourceLine at = here()) { return TensorData(values).tensor({}, at); }
+inline Tensor tensor(const TensorData& values, TensorOptions o, SourceLine at = here()) { return values.tensor(o, at); }
+inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o, SourceLine at = here()) { return TensorData(values).tensor(o, at); }
 
 template <std::same_as<DType> D>
 Tensor tensor(const TensorData& values, D dtype, SourceLine at = here()) { return values.tensor({.dtype = dtype}, true, at); }

@@ -180,7 +180,7 @@ void TensorData::fill(T* out, std::int64_t& place, SourceLine at) const {
   for (const TensorData& d : list_) d.fill(out, place, at);
 }
 
-TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given, SourceLine at) const {
+TT_INLINE Tensor TensorData::tensor(TensorOptions o, SourceLine at) const {
   Shape s;
   for (const TensorData* d = this; d->nested_; d = d->list_.size() ? d->list_.begin() : nullptr) {
     s.push_back(static_cast<std::int64_t>(d->list_.size()));
@@ -188,7 +188,7 @@ TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given, SourceLin
   }
   DType found = DType::boolean;
   check_braces(s, 0, found, at);
-  if (!dtype_given) o.dtype = found == DType::f64 ? DType::f32 : s.size() == Extent(0) ? DType::f32 : found;
+  o.dtype = o.dtype.or_else(found == DType::f64 || s.size() == Extent(0) ? DType::f32 : found);
   Tensor t(o.dtype, s, detail::written_on(o.device));
   std::int64_t place = 0;
   if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), place, at); });

@@ -80,7 +80,7 @@ TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const Te
 template <class... A>
 InPlace::InPlace(Tensor& target, const char* name, SourceLine at, const A&... others)
     : write([](InPlace& method, const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes) { return method.result_of(op, operand, count, attributes); }),
-      may_change([](InPlace& method, const Tensor& x, const Tensor* const* others, int count) { return method.changes(x, others, count); }), target_(target), name_(name), at_(at) {
+      may_change([](InPlace& method, const Tensor& x, const Tensor* const* read, int count) { return method.changes(x, read, count); }), target_(target), name_(name), at_(at) {
   const auto taped = [&](const auto& o) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(o)>, Tensor>) return !o.defined() || change_is_taped(target, &o);
     else return false;

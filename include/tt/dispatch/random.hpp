@@ -157,7 +157,8 @@ template <class = void>
 Tensor randn_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return detail::draw_like<RandnLike>(x, g, "randn_like", at); }
 /// Integers in [low, high); i64 by default. Throws Error when there are none.
 template <class = void>
-Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
+Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {}, SourceLine at = here()) {
+  o.dtype = o.dtype.or_else(DType::i64);
   detail::need_bounds(o.dtype, low, high, "randint", at);
   (void)shape_of(shape, "randint", at);
   const Tensor like = zeros({}, detail::on_device(DType::i64, o.device), at).expand(shape, at);
@@ -169,7 +170,7 @@ Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Tensor
 template <class = void>
 Tensor randint(std::int64_t high, const IntList& shape, TensorOptions o, SourceLine at = here()) { return randint(0, high, shape, o, at); }
 template <class = void>
-Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
+Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {}, SourceLine at = here()) {
   return randint(0, high, shape, g, o, at);
 }
 /// 1 with the probability given by the element of `p`, else 0; in the dtype of `p`.

@@ -110,6 +110,7 @@ constexpr auto body_of(const A&... a) {
   else if constexpr (!F::info.widens) return F::body(a...);
   else return body_of_narrow<F>(a...);
 }
+[[noreturn]] inline void refuse_no_result(const char* op, int k) { TT_THROW(Error(Text("tt::") << op << ": it gives no result " << k << ": the body, or `like`, leaves that symbol undefined.")); }
 /// The body on these symbols; the Tensors after them are left out.
 template <class F, class... S>
 constexpr auto record_structured(const options_t<F>& options, const S&... s) {
@@ -125,6 +126,10 @@ constexpr auto record_structured(const options_t<F>& options, const S&... s) {
       else return body_of<F>(s..., (static_cast<void>(None), Sym{})...);
     }(std::make_index_sequence<static_cast<std::size_t>(most - given)>{});
   }
+}
+constexpr int node_of_result(const Sym& s, const char* op, int k) {
+  if (!s.graph) refuse_no_result(op, k);
+  return s.id;
 }
 /// The same on nodes; bit k of `given`: is Tensor k among the operands?
 template <class F>
@@ -142,9 +147,9 @@ template <class F>
   const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) { return record_structured<F>(options, operand[I]...); }(std::make_index_sequence<all>{});
   if constexpr (!std::is_same_v<decltype(result), const Sym>) {
     int k = 0;
-    with_members(result, [&](const auto&... s) { ((results[k++] = s.id), ...); });
+    with_members(result, [&](const auto&... s) { ((results[k] = node_of_result(s, F::info.name, k), ++k), ...); });
   } else {
-    results[0] = result.id;
+    results[0] = node_of_result(result, F::info.name, 0);
   }
 }
 
@@ -176,8 +181,12 @@ struct DerivativeRecord {
   const Sym *argument = nullptr, *result = nullptr;
   int arguments = 0;
   const Sym* gradient = nullptr;  ///< of the results; undefined: zero
-  Sym* out = nullptr;             ///< gradients of the arguments; undefined: no gradient
+  OutGradients<Sym> out{};        ///< gradients of the arguments; undefined: no gradient
   SourceLine at{};
+  std::int64_t given = -1;  ///< of an op with Tensors that may be left out: see place()
+
+  /// The index among `argument` and `out` of Tensor number k of the op's `arguments`; -1 if it was left out.
+  int place(int k) const { return place_of_argument(given, k, arguments); }
 };
 
 namespace detail {
@@ -216,7 +225,7 @@ template <class F>
   for (int k = 0; k < n.def->results; ++k)
     if (adjoints[k] >= 0) gradient[k] = {&g, adjoints[k]};
   const AtCaller line(g, n.where);
-  F::derivative(DerivativeRecord{argument.begin(), result.begin(), operands.size(), gradient.begin(), out.begin(), n.where}, options_of_words<F>(words.begin()));
+  F::derivative(DerivativeRecord{argument.begin(), result.begin(), operands.size(), gradient.begin(), {out.begin(), operands.size(), n.def->info.name}, n.where, n.def->optional > 0 ? words[0] : -1}, options_of_words<F>(words.begin()));
   for (int k = 0; k < operands.size(); ++k) contributions[k] = out[k].id;
 }
 

@@ -33,16 +33,24 @@ struct Sym {
   }
 };
 
+namespace detail {
+/// No constant expression: where a program is compiled, its name is the error.
+[[noreturn]] TT_NOINLINE inline void an_undefined_symbol_is_used(const char* op, SourceLine at) {
+  TT_THROW(Error(Text("tt::") << op << ": an operand is undefined: a Tensor that was left out, or a gradient that is zero. Ask x.defined() first?" << at));
+}
+}  // namespace detail
+
 /// An operand of a Sym operator: a Sym or a literal, with its source line.
 struct SymOperand {
   Sym sym;
+  bool literally = true;
   double real = 0;
   std::int64_t integer = 0;
   DType literal = DType::f64;
   bool fits = true;  ///< an integer literal fits an i64
   SourceLine where;
 
-  constexpr SymOperand(const Sym& s, SourceLine at = here()) : sym(s), where(at) {}
+  constexpr SymOperand(const Sym& s, SourceLine at = here()) : sym(s), literally(false), where(at) {}
   template <class A>
     requires std::is_arithmetic_v<A>
   constexpr SymOperand(A value, SourceLine at = here())
@@ -54,7 +62,8 @@ struct SymOperand {
         fits(!std::is_unsigned_v<A> || integer >= 0),
         where(at) {}
 
-  constexpr bool is_literal() const { return !sym.graph; }
+  constexpr bool is_literal() const { return literally; }
+  constexpr bool defined() const { return literally || sym.graph; }
   /// The node's id; a literal becomes a constant of the dtype that it takes beside `other`.
   constexpr int id_beside(Graph& g, DType other) const {
     if (!is_literal()) return sym.id;
@@ -86,6 +95,7 @@ struct SymFront {
       if constexpr (Value<decltype(x)>) g = x.graph;
     };
     (find(a), ...);
+    if (!g) detail::an_undefined_symbol_is_used("a function", at);
     const detail::AtCaller line(*g, at);
     return Fn::record(as_sym(g, a)...);
   }
@@ -100,9 +110,11 @@ struct SymFront {
   static constexpr auto structured(SourceLine at, const O& options, const S&... s);
 
   TT_NOINLINE static constexpr Sym record(Op k, SourceLine at, std::int64_t attribute, SymOperand a) {
+    if (!a.defined()) detail::an_undefined_symbol_is_used(name(k), at);
     return {a.sym.graph, at_line(a.sym.graph, at).elementwise(k, {a.sym.id}, attribute)};
   }
   TT_NOINLINE static constexpr Sym record(Op k, SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b) {
+    if (!a.defined() || !b.defined()) detail::an_undefined_symbol_is_used(name(k), at);
     Graph* g = a.is_literal() ? b.sym.graph : a.sym.graph;
     const DType d = a.is_literal() ? b.sym.dtype() : a.sym.dtype();
     const int x = a.id_beside(*g, d), y = b.id_beside(*g, d);
@@ -110,6 +122,7 @@ struct SymFront {
   }
   TT_NOINLINE static constexpr Sym record(Op k, SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b,
                               SymOperand c) {
+    if (!a.defined() || !b.defined() || !c.defined()) detail::an_undefined_symbol_is_used(name(k), at);
     if (k == Op::where) {
       Graph* g = a.sym.graph;
       const DType d = !b.is_literal() ? b.sym.dtype() : !c.is_literal() ? c.sym.dtype() : DType::boolean;
@@ -129,10 +142,12 @@ struct SymFront {
   }
   template <class To>
   static constexpr Sym cast(SourceLine at, Sym a) {
+    if (!a.defined()) detail::an_undefined_symbol_is_used("cast", at);
     return {a.graph, at_line(a.graph, at).cast(a.id, dtype_of<To>)};
   }
   template <class To>
   static constexpr Sym bitcast(SourceLine at, Sym a) {
+    if (!a.defined()) detail::an_undefined_symbol_is_used("bitcast", at);
     return {a.graph, at_line(a.graph, at).elementwise(Op::bitcast, {a.id}, 0, dtype_of<To>)};
   }
   template <class F, class... A>
@@ -341,11 +356,13 @@ constexpr Sym SymFront::call(SourceLine at, const A&... a) {
   const SymOperand list[] = {SymOperand(a, at)...};
   Graph* g = nullptr;
   DType d = DType::boolean;
-  for (const SymOperand& o : list)
+  for (const SymOperand& o : list) {
+    if (!o.defined()) detail::an_undefined_symbol_is_used(F::info.name, at);
     if (!o.is_literal()) {
       g = o.sym.graph;
       d = promote(d, o.sym.dtype());
     }
+  }
   int ids[sizeof...(A)], k = 0;
   for (const SymOperand& o : list) ids[k++] = o.id_beside(*g, d);
   at_line(g, at);

@@ -49,6 +49,26 @@ struct Gradients {
 template <class G, class... More>
 Gradients(G, More...) -> Gradients<G, 1 + sizeof...(More)>;
 
+/// The gradients that a derivative of an op with a kernel sets, as many as it has arguments.
+template <class T>
+struct OutGradients {
+  T* first = nullptr;
+  int count = 0;
+  const char* op = "";
+  T& operator[](int k) const {
+    if (k < 0 || k >= count) TT_THROW(Error(Text("tt::") << op << ": its derivative sets the gradient of argument " << k << ", and there are " << count << "."));
+    return first[k];
+  }
+};
+/// The index of Tensor number k of an op's `arguments` among those that are given, bits of `given` (-1: all); -1 if it was left out.
+constexpr int place_of_argument(std::int64_t given, int k, int arguments) {
+  if (given == -1) return k < arguments ? k : -1;
+  if (!(given >> k & 1)) return -1;
+  int place = 0;
+  for (int j = 0; j < k; ++j) place += static_cast<int>(given >> j & 1);
+  return place;
+}
+
 /// Can an op that is called as a whole have dtype T? Real and floating ops take floats, integer ops i64.
 template <class F, class T>
 inline constexpr bool takes_dtype = F::info.domain == Domain::number    ? !std::is_same_v<T, bool>
