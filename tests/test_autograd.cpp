@@ -675,7 +675,7 @@ TEST_CASE("hooks see gradients and may change them") {
   (h * h).sum().backward();
   CHECK(seen == Numbers{10, 18});
   CHECK(numbers(x.grad()) == Numbers{100, 180});
-  CHECK(message([] { tt::register_hook(tt::ones({1}), {}); }) == "tt::register_hook: the Tensor does not require a gradient.");
+  CHECK(contains(message([] { tt::register_hook(tt::ones({1}), {}); }), "tt::register_hook: the Tensor does not require a gradient.\n  at " __FILE__));
   int calls = 0;
   const Tensor z = f32_leaf({1});
   const unsigned looks = z.register_hook([&](const Tensor&) { ++calls; });

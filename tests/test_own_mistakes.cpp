@@ -254,6 +254,18 @@ TEST_CASE("functions with a backward: results that are arguments, views that are
   CHECK(tt::equal(u.grad(), tt::tensor({0.0f, 1.0f})));
 }
 
+namespace own {
+struct Unseen {
+  static constexpr OpInfo info{.name = "mistake_unseen"};
+  static constexpr auto body(auto x) { return x * 3; }
+};
+}  // namespace own
+TEST_CASE("an op is known by name before it is called, if it is registered") {
+  CHECK(contains(message([] { tt::call("mistake_unseen", {tt::ones({2})}); }), "mistake_unseen"));
+  tt::register_ops<own::Unseen>();
+  CHECK(tt::equal(tt::call("mistake_unseen", {tt::ones({2})}), tt::full({2}, 3.0)));
+}
+
 TEST_CASE("functions by name that contradict themselves or others") {
   const auto same = [](const Tensor& t, tt::SourceLine) { return t; };
   const auto scaled = [](const Tensor& t, int k, tt::SourceLine) { return t * k; };

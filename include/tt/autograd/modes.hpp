@@ -76,18 +76,19 @@ struct FunctionContext {
 };
 struct CustomNode;
 
-/// The name of a struct, for errors: Twice of "... [with F = a::Twice]", ByGradient<true> of "[F = ByGradient<true>]".
+/// Twice of "... [with F = a::Twice]", ByGradient<true> of "... [F = ByGradient<true>]".
+inline Text name_in_signature(std::string_view all) {
+  all.remove_prefix(all.find("F = ") + 4);
+  all = all.substr(0, all.find_first_of(";]"));
+  if (const std::size_t colons = all.substr(0, all.find('<')).rfind("::"); colons != all.npos) all.remove_prefix(colons + 2);
+  Text t;
+  for (const char c : all) t << c;
+  return t;
+}
+/// The name of a struct, for errors.
 template <class F>
 const char* name_of_function() {
-  static Text name = [] {
-    std::string_view all = __PRETTY_FUNCTION__;
-    all.remove_prefix(all.find("F = ") + 4);
-    all = all.substr(0, all.find_first_of(";]"));
-    if (const std::size_t colons = all.substr(0, all.find('<')).rfind("::"); colons != all.npos) all.remove_prefix(colons + 2);
-    Text t;
-    for (const char c : all) t << c;
-    return t;
-  }();
+  static Text name = name_in_signature(__PRETTY_FUNCTION__);
   return name.c_str();
 }
 /// One call of a custom function: forward runs with its context, then finish puts the results on the tape.
@@ -114,7 +115,7 @@ using FunctionContext = autograd::FunctionContext;
 ///     static std::vector<tt::Tensor> backward(tt::FunctionContext&, const std::vector<tt::Tensor>& g) { return {g[0] * 2}; }
 ///   };
 ///   tt::apply_function<Twice>(x)
-/// forward returns a Tensor or a vector of Tensors, and does not change its arguments; what it returns of their memory is copied. backward gets a gradient for each result, zeros where none arrives at one of several, and returns one
+/// forward returns a Tensor or a vector of Tensors, and does not change its arguments; results in their memory are copied. backward gets a gradient for each result, zeros where none arrives at one of several, and returns one
 /// for each Tensor argument, undefined for none. Forward mode differentiates backward, or calls F::jvp(context, tangents) if there is one: jvp gets a tangent
 /// for each Tensor argument, zeros where an argument has none, undefined for integers, and returns one for each result, undefined for none.
 template <class F, class... A>

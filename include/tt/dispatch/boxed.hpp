@@ -202,6 +202,10 @@ TT_INLINE std::string registered_name(std::string_view name);
 
 }  // namespace detail
 
+/// Makes ops known by name that have not been called yet.
+///   tt::register_ops<Squash, RmsNorm>();
+template <class... F>
+void register_ops() { (static_cast<void>(operator_entry<F>()), ...); }
 /// Registers an overload of a name for calls by name: a lambda without state that takes the schema's arguments, then the caller's line, and
 /// returns a Tensor, a struct of Tensors or a vector of them. Operators that it calls are dispatched as usual. Throws Error when the schema has another number
 /// of arguments, or the name is none.

@@ -203,6 +203,7 @@ class Operator {
   bool keeps_values = false;         ///< its derivative reads elements of floating arguments and results, so the tape keeps them
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
   bool cuts_history = false;         ///< its result has no gradient
+  bool numbers_are_elements = false; ///< numbers among its Tensors are elements of the first one: its dtype has to hold them
   bool elementwise = false;          ///< an element of a result depends on the elements of the broadcast operands at the same index
   bool materializes = false;             ///< its result has the elements of argument 0, contiguous
   Op primitive = Op::input;          ///< the primitive, if it is one

@@ -151,6 +151,7 @@ template <class F>
         }
         if constexpr (requires { &F::front; }) e.front = &own_front<F>;
       } else {
+        if constexpr (requires { F::numbers_are_elements; }) e.numbers_are_elements = true;
         e.record = &record_structured_op<F>;
         e.record_named = &record_named_op<F>;
         e.elementwise = F::info.elementwise;

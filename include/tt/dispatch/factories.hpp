@@ -284,9 +284,9 @@ inline Tensor tensor(const TensorData& values, TensorOptions o, SourceLine at = 
 inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o, SourceLine at = here()) { return TensorData(values).tensor(o, at); }
 
 template <std::same_as<DType> D>
-Tensor tensor(const TensorData& values, D dtype, SourceLine at = here()) { return values.tensor({.dtype = dtype}, true, at); }
+Tensor tensor(const TensorData& values, D dtype, SourceLine at = here()) { return values.tensor({.dtype = dtype}, at); }
 template <std::same_as<DType> D>
-Tensor tensor(std::initializer_list<TensorData> values, D dtype, SourceLine at = here()) { return TensorData(values).tensor({.dtype = dtype}, true, at); }
+Tensor tensor(std::initializer_list<TensorData> values, D dtype, SourceLine at = here()) { return TensorData(values).tensor({.dtype = dtype}, at); }
 
 // Sizes without braces.
 template <SizeOrInteger... N>

@@ -202,6 +202,7 @@ template <class = void>
 void register_index_names() {
   register_function("scatter", "Tensor input, int dim, Tensor index, Tensor src, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Optional<std::int64_t> r, Line at) {
     if (r.given) return scatter(x, d, i, s, r.value == 0 ? "add" : "multiply", at);
+    if (s.impl().is_number) need_in_range(x.dtype(), s.item<double>(at), "scatter", at);
     return scatter(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
   });
   register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {

@@ -267,18 +267,19 @@ template <class F>
   }
 }
 
+/// Does the derivative take as many values as there are numbers?
 template <class F, int... K>
-constexpr bool has_rule(std::integer_sequence<int, K...>) {
-  return requires(Sym s) { F::derivative((static_cast<void>(K), s)..., s, s); };
+constexpr bool derivative_takes(std::integer_sequence<int, K...>) {
+  return requires(Sym s) { F::derivative((static_cast<void>(K), s)...); };
 }
-
+template <class F>
+constexpr bool has_rule() { return derivative_takes<F>(std::make_integer_sequence<int, F::info.arity + 2>{}); }
 /// Is there a derivative that takes another number of values, and would never be called?
 template <class F>
 constexpr bool has_other_rule() {
-  constexpr int right = F::info.arity + 2;
   return []<int... N>(std::integer_sequence<int, N...>) {
-    return ((N + 1 != right && []<int... K>(std::integer_sequence<int, K...>) { return requires(Sym s) { F::derivative((static_cast<void>(K), s)...); }; }(std::make_integer_sequence<int, N + 1>{})) || ...);
-  }(std::make_integer_sequence<int, right + 1>{});
+    return ((N != F::info.arity + 2 && derivative_takes<F>(std::make_integer_sequence<int, N>{})) || ...);
+  }(std::make_integer_sequence<int, F::info.arity + 4>{});
 }
 
 template <class F, class... L>
@@ -302,7 +303,7 @@ constexpr OpDef make_elementwise_def(OpDef d) {
     d.enlist = &enlist_op<F>;
 #endif
   }
-  if constexpr (has_rule<F>(std::make_integer_sequence<int, F::info.arity>{})) {
+  if constexpr (has_rule<F>()) {
     d.has_rule = true;
     d.differentiate = &differentiate_by_rule<F>;
   } else {
