@@ -8,6 +8,7 @@
 
 #include "tt/dist/collectives.hpp"
 #include "tt/dist/tcp_group.hpp"
+#include "tt/tt.hpp"
 
 namespace {
 
@@ -244,7 +245,19 @@ TEST_CASE("mistakes") {
   CHECK(connects("tcp://127.0.0.1:x", {.rank = 0, .world_size = 1}).starts_with("tt::distributed: the port is 'x', no number."));
   CHECK(connects("tcp://127.0.0.1:1", {.rank = 2, .world_size = 2}).starts_with("tt::distributed: rank 2 of a world_size of 2."));
   CHECK(connects(free_place().c_str(), {.rank = 0, .world_size = 2, .timeout = 0.05}).starts_with("tt::distributed: rank 0 has waited too long for the others."));
-  CHECK(connects(free_place().c_str(), {.rank = 1, .world_size = 2, .timeout = 0.05}).starts_with("tt::distributed: rank 1 cannot connect to rank 0"));
+  CHECK(connects(free_place().c_str(), {.rank = 1, .world_size = 2, .timeout = 0.05}).starts_with("tt::distributed: rank 1 cannot connect to rank 0 in time."));
+  // A connection of somebody else's, which says nothing: the group comes together beside it.
+  const std::string place = free_place();
+  std::thread first([&] { CHECK(connects(place.c_str(), {.rank = 0, .world_size = 2, .timeout = 20}) == "no error"); });
+  dist::detail::Address to;
+  to.bytes.ss_family = AF_INET;
+  to.length = sizeof(sockaddr_in);
+  reinterpret_cast<sockaddr_in&>(to.bytes).sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.set_port(htons(static_cast<in_port_t>(std::atoi(place.substr(place.rfind(':') + 1).c_str()))));
+  const dist::detail::Socket silent(::socket(AF_INET, SOCK_STREAM, 0));
+  while (::connect(silent.fd(), to.get(), to.length) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(connects(place.c_str(), {.rank = 1, .world_size = 2, .timeout = 20}) == "no error");
+  first.join();
   ::unsetenv("MASTER_ADDR");
   CHECK(connects("env://", {}).starts_with("tt::distributed: env:// needs the variable MASTER_ADDR."));
 }

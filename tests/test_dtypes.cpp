@@ -273,6 +273,22 @@ TEST_CASE("numbers and single values beside what is stored narrow") {
   CHECK(message([&] { half.masked_fill(mask, 65520); }).starts_with("tt::masked_fill: number is out of range: 65520 beside f16."));
   CHECK(message([&] { tt::zeros({2}).fill_(1e39); }).starts_with("tt::fill_: number is out of range: more than 1e15 beside f32."));
   CHECK(tt::equal(whole.masked_fill(mask, 2.5), tt::tensor({2, 2})));
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t end : {most, least}) {
+    const auto is_end = [&](const Tensor& t) { return t[0].item<std::int64_t>() == end; };
+    CHECK(is_end(whole.masked_fill(mask, end)));
+    CHECK(is_end(whole.clone().masked_fill_(mask, end)));
+    CHECK(is_end(whole.index_fill(0, first, end)));
+    CHECK(is_end(whole.scatter(0, first, end)));
+    CHECK(is_end(tt::call("masked_fill", {whole, mask, end})));
+    CHECK(is_end(tt::call("scatter", {whole, 0, first, end})));
+  }
+  CHECK(message([&] { tt::call("masked_fill", {half, mask, 1e6}); }).starts_with("tt::masked_fill: number is out of range: 1000000 beside f16."));
+  CHECK(message([&] { tt::call("scatter", {half, 0, first, 1e6}); }).starts_with("tt::scatter: number is out of range: 1000000 beside f16."));
+  CHECK(tt::arange(0, 5, {.requires_grad = false}).dtype() == DType::i64);
+  CHECK(tt::full({2}, 7, {.requires_grad = false}).dtype() == DType::i64);
+  CHECK(tt::tensor({1, 2}, {.requires_grad = false}).dtype() == DType::i64);
+  CHECK(whole.to(tt::TensorOptions{.requires_grad = false}).dtype() == DType::i64);
   CHECK(tt::isinf(half.masked_fill(mask, std::numeric_limits<double>::infinity()))[0].item<bool>());
 }
 

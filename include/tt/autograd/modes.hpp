@@ -72,7 +72,10 @@ struct FunctionContext {
   /// false: a gradient that does not arrive at one of several results is undefined, not zeros.
   void set_materialize_grads(bool value) { materialize_grads = value; }
   /// Will the gradient of Tensor argument k be used?
-  bool needs_input_grad(int k) const { return needs_grad[static_cast<std::size_t>(k)] != 0; }
+  bool needs_input_grad(int k) const {
+    if (k < 0 || k >= static_cast<int>(needs_grad.size())) TT_THROW(Error(Text("tt::Function: needs_input_grad(") << k << "): there are " << static_cast<int>(needs_grad.size()) << " Tensor arguments."));
+    return needs_grad[static_cast<std::size_t>(k)] != 0;
+  }
 };
 struct CustomNode;
 
@@ -88,7 +91,7 @@ inline Text name_in_signature(std::string_view all) {
 /// The name of a struct, for errors.
 template <class F>
 const char* name_of_function() {
-  static Text name = name_in_signature(__PRETTY_FUNCTION__);
+  static Text& name = *new Text(name_in_signature(__PRETTY_FUNCTION__));  // nodes may outlive statics
   return name.c_str();
 }
 /// One call of a custom function: forward runs with its context, then finish puts the results on the tape.

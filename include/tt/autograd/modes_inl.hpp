@@ -93,6 +93,10 @@ TT_INLINE CustomCall::CustomCall(Backward backward, const char* name, const Tens
   node_->kind = &custom_kind;
   node_->name = name;
   for (int k = 0; k < count; ++k) {
+    if (!argument[k]->defined()) {
+      release(node_);
+      TT_THROW(Error(Text("tt::Function: ") << name << ": Tensor " << k << " is undefined."));
+    }
     node_->context.needs_grad.push_back(argument[k]->requires_grad() && is_grad_enabled());
     node_->given_versions.push_back(argument[k]->version());
   }

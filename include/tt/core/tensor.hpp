@@ -89,8 +89,7 @@ struct TensorOperand;  // dispatch/tensor_operand.hpp
 template <class V>
 Tensor masked_where(const Tensor& x, const Tensor& mask, const V& value, SourceLine at);  // dispatch/function_methods.hpp
 
-/// A method in place that calls one op, which is elementwise or changes some elements of its first operand: while this lives, the op writes its result into
-/// `target`, unless the tape or a capture sees the change.
+/// A method in place that calls one elementwise op: while this lives, the op writes its result into `target`, unless the tape or a capture sees the change.
 ///   return InPlace(x, "erf_", at).take(x.erf(at));
 class InPlace {
  public:
@@ -103,8 +102,12 @@ class InPlace {
   /// Called by the first elementwise op that has the target among its operands. By pointer, as programs without such methods have no code for them. Throws
   /// InternalError at a second one.
   Tensor (*const write)(InPlace& method, const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes);
-  /// Asked by a kernel that changes some elements of `x`, and reads `others`: may it write there, as `x` is the target, or all of it as a view?
+  /// Asked by a kernel that changes some elements of `x`, and reads `others`, on behalf of InPlaceSome: may it write there, as `x` is the target, or all of it as a
+  /// view?
   bool (*const may_change)(InPlace& method, const Tensor& x, const Tensor* const* others, int count);
+
+ protected:
+  bool elementwise_ = true;
 
  private:
   Tensor& target_;
@@ -114,6 +117,11 @@ class InPlace {
   bool armed_ = false, written_ = false;
   inline Tensor result_of(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes);
   inline bool changes(const Tensor& x, const Tensor* const* others, int count);
+};
+/// The same for an op that changes some elements of its first operand; elementwise ops before it are called as usual.
+struct InPlaceSome : InPlace {
+  template <class... A>
+  InPlaceSome(Tensor& target, const char* name, SourceLine at, const A&... others) : InPlace(target, name, at, others...) { elementwise_ = false; }
 };
 
 /// Autograd's data of a Tensor, defined in autograd/.
@@ -462,7 +470,7 @@ class Tensor {
   /// Indices in a vector, an array or a span.
   template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor index(const L& indices, SourceLine at = here()) const;
   template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor index_put(const L& indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) const;
-  template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor& index_put_(const L& indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) { return detail::InPlace(*this, "index_put_", at, values).take(before_update(at, values).index_put(indices, values, accumulate, at)); }
+  template <class L> requires std::convertible_to<const L&, std::span<const Tensor>> Tensor& index_put_(const L& indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) { return detail::InPlaceSome(*this, "index_put_", at, values).take(before_update(at, values).index_put(indices, values, accumulate, at)); }
   template <class = void> Tensor take(const Tensor& index, SourceLine at = here()) const;
 
   // ---- copies
@@ -914,12 +922,12 @@ class Tensor {
   template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return detail::InPlace(*this, "clamp_max_", at, high).take(before_update(at, high).clamp_max(high, at)); }
   template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return detail::InPlace(*this, "masked_fill_", at, mask, value).take(detail::masked_where(before_update(at, mask, value), mask, value, at)); }
   template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return detail::InPlace(*this, "masked_scatter_", at, mask, source).take(before_update(at, mask, source).masked_scatter(mask, source, at)); }
-  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return detail::InPlace(*this, "scatter_", at, dim, index, src).take(before_update(at, dim, index, src).scatter(dim, index, src, at)); }
+  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return detail::InPlaceSome(*this, "scatter_", at, dim, index, src).take(before_update(at, dim, index, src).scatter(dim, index, src, at)); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, std::string_view reduce, SourceLine at = here()) { return replace("scatter_", before_update(at, src).scatter(dim, index, src, reduce, at), at); }
-  template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return detail::InPlace(*this, "scatter_add_", at, dim, index, src).take(before_update(at, dim, index, src).scatter_add(dim, index, src, at)); }
-  template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return detail::InPlace(*this, "index_add_", at, dim, index, source).take(before_update(at, dim, index, source).index_add(dim, index, source, at)); }
-  template <class A> requires std::is_arithmetic_v<A> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, A alpha, SourceLine at = here()) { return detail::InPlace(*this, "index_add_", at, source).take(before_update(at, source).index_add(dim, index, source, alpha, at)); }
-  template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return detail::InPlace(*this, "index_copy_", at, dim, index, source).take(before_update(at, dim, index, source).index_copy(dim, index, source, at)); }
+  template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return detail::InPlaceSome(*this, "scatter_add_", at, dim, index, src).take(before_update(at, dim, index, src).scatter_add(dim, index, src, at)); }
+  template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return detail::InPlaceSome(*this, "index_add_", at, dim, index, source).take(before_update(at, dim, index, source).index_add(dim, index, source, at)); }
+  template <class A> requires std::is_arithmetic_v<A> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, A alpha, SourceLine at = here()) { return detail::InPlaceSome(*this, "index_add_", at, source).take(before_update(at, source).index_add(dim, index, source, alpha, at)); }
+  template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return detail::InPlaceSome(*this, "index_copy_", at, dim, index, source).take(before_update(at, dim, index, source).index_copy(dim, index, source, at)); }
   template <class = void> Tensor& acos_(SourceLine at = here()) { return detail::InPlace(*this, "acos_", at).take(before_update(at).acos(at)); }
   template <class = void> Tensor& acosh_(SourceLine at = here()) { return detail::InPlace(*this, "acosh_", at).take(before_update(at).acosh(at)); }
   template <class = void> Tensor& asin_(SourceLine at = here()) { return detail::InPlace(*this, "asin_", at).take(before_update(at).asin(at)); }
@@ -1023,12 +1031,12 @@ class Tensor {
   template <class = void> Tensor& addr_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("addr_", before_update(at, a, b, beta, alpha).addr(a, b, beta, alpha, at), at); }
   template <class = void> Tensor& addbmm_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("addbmm_", before_update(at, a, b, beta, alpha).addbmm(a, b, beta, alpha, at), at); }
   template <class = void> Tensor& baddbmm_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("baddbmm_", before_update(at, a, b, beta, alpha).baddbmm(a, b, beta, alpha, at), at); }
-  template <class V> Tensor& index_fill_(int dim, const Tensor& index, const V& value, SourceLine at = here()) { return detail::InPlace(*this, "index_fill_", at, dim, index, value).take(before_update(at, dim, index, value).index_fill(dim, index, value, at)); }
+  template <class V> Tensor& index_fill_(int dim, const Tensor& index, const V& value, SourceLine at = here()) { return detail::InPlaceSome(*this, "index_fill_", at, dim, index, value).take(before_update(at, dim, index, value).index_fill(dim, index, value, at)); }
   template <class = void> Tensor& index_reduce_(int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) { return replace("index_reduce_", before_update(at, dim, index, source, reduce, include_self).index_reduce(dim, index, source, reduce, include_self, at), at); }
   template <class = void> Tensor& index_reduce_(int dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true, SourceLine at = here()) { return replace("index_reduce_", before_update(at, source).index_reduce(dim, index, source, reduce, include_self, at), at); }
   template <class = void> Tensor& scatter_reduce_(int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) { return replace("scatter_reduce_", before_update(at, dim, index, src, reduce, include_self).scatter_reduce(dim, index, src, reduce, include_self, at), at); }
   template <class = void> Tensor& scatter_reduce_(int dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true, SourceLine at = here()) { return replace("scatter_reduce_", before_update(at, src).scatter_reduce(dim, index, src, reduce, include_self, at), at); }
-  template <class = void> Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here()) { return detail::InPlace(*this, "put_", at, index, source, accumulate).take(before_update(at, index, source, accumulate).put(index, source, accumulate, at)); }
+  template <class = void> Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here()) { return detail::InPlaceSome(*this, "put_", at, index, source, accumulate).take(before_update(at, index, source, accumulate).put(index, source, accumulate, at)); }
   /// Random numbers of the default generator, see dispatch/random.hpp.
   template <class = void> Tensor& uniform_(double from = 0, double to = 1, SourceLine at = here());
   template <class = void> Tensor& uniform_(double from, double to, Generator& g, SourceLine at = here());

@@ -248,7 +248,7 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
     if (o.tensor) floating = floating_with(floating, *o.tensor);
   for (int j = 0; j < tensors; ++j) {
     made[j] = operand[j].tensor ? *operand[j].tensor : operand[j].number_among(floating);
-    if (op.numbers_are_elements && !operand[j].tensor) need_in_range(made[0].dtype(), made[j].item<double>(at), op.name(), at);
+    if (op.numbers_are_elements) operand[j].need_element_of(made[0].dtype(), op.name(), at);
     argument[j] = &made[j];
     if (!made[j].defined()) Dispatcher::undefined(op, j, at);
   }

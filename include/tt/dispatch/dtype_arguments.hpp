@@ -57,7 +57,7 @@ Tensor logspace(const A& start, const B& end, std::int64_t steps, double base = 
 template <class A, class B>
   requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
 Tensor arange(A start, B end, const TensorOptions& o, SourceLine at = here()) {
-  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return arange_of_integers(static_cast<std::int64_t>(start), static_cast<std::int64_t>(end), 1, o, at);
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return arange(start, end, 1, o, at);
   else return arange(static_cast<double>(start), static_cast<double>(end), 1.0, o, at);
 }
 
@@ -78,10 +78,10 @@ template <std::same_as<DType> D> Tensor randint_like(const Tensor& x, std::int64
 template <class = void> Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, Generator& g, SourceLine at = here()) { return randint(low, high, x.shape(at), g, detail::on_device(x.dtype(), x.device()), at); }
 template <class = void> Tensor randint_like(const Tensor& x, std::int64_t high, Generator& g, SourceLine at = here()) { return randint_like(x, 0, high, g, at); }
 
-// ---- like another Tensor, but with the dtype of options, such as y.options(), and on their device if they name one, else that of x. Options
-// in mere braces are not accepted: they would silently set the dtype to f32.
+// ---- like another Tensor, but with the dtype of options, such as y.options(), and on their device; those of x where they name none.
 namespace detail {
 inline TensorOptions beside(const Tensor& x, TensorOptions o) {
+  o.dtype = o.dtype.or_else(x.dtype());
   if (!o.device.is_given()) o.device = decltype(TensorOptions::device)::of(x.device());
   return o;
 }

@@ -276,7 +276,7 @@ struct TensorFront {
     if constexpr (requires { F::numbers_are_elements; }) {
       const DType d = std::get<0>(std::tie(a...)).dtype();
       const auto check = [&](const auto& v) {
-        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(v)>>) detail::need_in_range(d, static_cast<double>(v), F::info.name, at);
+        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(v)>>) detail::TensorOperand(v, at).need_element_of(d, F::info.name, at);
       };
       (check(a), ...);
     }

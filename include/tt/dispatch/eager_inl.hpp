@@ -81,6 +81,12 @@ TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int>
   out[0] = g.call(*op.body, {ids.data(), ids.size()});
 }
 
+/// Of an op in place, which gives its target.
+inline bool is_argument(const Tensor& result, const Tensor* const* argument, int count) {
+  bool any = false;
+  for (int k = 0; k < count; ++k) any = any || result.is_same(*argument[k]);
+  return any;
+}
 TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
                             SourceLine at, const Tensor* into) {
   register_kernels();
@@ -89,7 +95,7 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
   Dispatcher::get().call(c);
   if (into && result.is_same(*into)) return result;
   const DispatchState& state = DispatchState::of_this_thread();
-  if (state.inference && !op.is_view) result.impl().inference = true;
+  if (state.inference && !op.is_view && !is_argument(result, argument, count)) result.impl().inference = true;
   if (state.capture && result.impl().trace_id < 0) {  // made only of Tensors made in the capture: so is the result
     bool own = true;
     for (int k = 0; k < count; ++k) own = own && (argument[k]->impl().is_number || argument[k]->impl().capture == state.capture);
@@ -104,7 +110,8 @@ TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argum
   Call c{&op, argument, count, &attributes, result, at, {}};
   Dispatcher::get().call(c);
   if (!DispatchState::of_this_thread().inference || op.is_view) return;
-  for (int k = 0; k < op.results; ++k) result[k].impl().inference = true;
+  for (int k = 0; k < op.results; ++k)
+    if (!is_argument(result[k], argument, count)) result[k].impl().inference = true;
 }
 
 TT_INLINE DType result_dtype(const Tensor* const* t, int count) {

@@ -94,6 +94,7 @@ inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, Sou
   return detail::with_sizes(detail::filled(shape_of(shape, "full", at), value, o), shape);
 }
 inline Tensor full(const IntList& shape, const Size& value, TensorOptions o = {}, SourceLine at = here()) {
+  o.dtype = o.dtype.or_else(DType::i64);
   const auto number = static_cast<double>(value.hint());
   const bool exact = number > -0x1p53 && number < 0x1p53;
   if (exact && !value.is_expression()) return full(shape, number, o, at);

@@ -290,7 +290,7 @@ template <class> Tensor Tensor::to(Device device, DType dtype, bool non_blocking
   const Tensor r = to(dtype, at).to(device, non_blocking, at);
   return copy && r.is_same(*this) ? clone(at) : r;
 }
-template <std::same_as<TensorOptions> O> Tensor Tensor::to(const O& options, bool non_blocking, bool copy, SourceLine at) const { return to(detail::beside(*this, options).device, options.dtype, non_blocking, copy, at); }
+template <std::same_as<TensorOptions> O> Tensor Tensor::to(const O& options, bool non_blocking, bool copy, SourceLine at) const { return to(detail::beside(*this, options).device, options.dtype.or_else(dtype()), non_blocking, copy, at); }
 template <std::same_as<DType> D> Tensor Tensor::view(D dtype, SourceLine at) const { return detail::viewed_as(*this, dtype, at); }
 template <class> Tensor Tensor::narrow(int dim, const Tensor& start, SizeArgument length, SourceLine at) const { return tt::narrow(*this, dim, start, length, at); }
 template <class> Tensor Tensor::squeeze(const IntList& dim, SourceLine at) const { return dim.size() ? tt::squeeze(*this, dim, at) : *this; }

@@ -33,8 +33,7 @@ struct Scatter {
     need_device(c, 2);
     const DType d = c[0].dtype();
     need_same_dtype("scatter", c[0], c[2], c.at);
-    c.result[0] = Tensor(d, c[0].impl().shape, c[0].device());
-    if (c[0].is_meta()) return;
+    if (c[0].is_meta()) return void(c.result[0] = Tensor(d, c[0].impl().shape, c[0].device()));
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, false);
     const Tensor& result = c.result[0] = elements_to_change(c);
     const Tensor touched = o.include_self ? Tensor() : zeros(result.shape(), TensorOptions{.dtype = DType::boolean});
@@ -207,6 +206,7 @@ TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index,
   return call_with<detail::Scatter<>>(at, {dim}, x, index, detail::beginning_of(src, index, at));
 }
 TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, const detail::TensorOperand& value, SourceLine at) {
+  if (value.tensor && value.tensor->dim() > 0) return scatter(x, dim, index, *value.tensor, at);
   const Tensor number = value.beside_as_element(x, "scatter", at);
   return call_with<detail::Scatter<>>(at, {dim}, x, index, number.to(x.dtype(), at).to(x.device()).expand(index.shape(at), at));
 }
@@ -376,7 +376,7 @@ TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem
   Tensor own = value.tensor ? *value.tensor : value.number(x.dtype());
   if (!value.tensor || !r.has_tensors) own = own.to(x.dtype(), at);
   while (own.dim() > 0 && own.size(0, at) == 1) own = own.select(0, 0, at);  // drops leading axes of extent 1 that have no counterpart
-  if (r.has_tensors) InPlace(r.view, "index_put_", at, own).take(tt::index_put(r.view, r.tensors, own, accumulate, at));
+  if (r.has_tensors) InPlaceSome(r.view, "index_put_", at, own).take(tt::index_put(r.view, r.tensors, own, accumulate, at));
   else if (accumulate) r.view.add_(own, at);
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
 }

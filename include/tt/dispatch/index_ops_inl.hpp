@@ -74,7 +74,7 @@ void each_place(const AxisBlocks& b, const std::int64_t* place, std::int64_t cou
 TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
   const AxisBlocks b(c, o.dim);
   if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
-  c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
+  if (c[0].is_meta()) c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
     const Tensor& result = c.result[0] = elements_to_change(c);
@@ -89,9 +89,8 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
   const AxisBlocks b(c, o.dim);
   if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
   need_device(c, 2);
-  c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   need_same_dtype("index_copy", c[0], c[2], c.at);
-  if (c[0].is_meta()) return;
+  if (c[0].is_meta()) return void(c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device()));
   const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
   const Tensor& result = c.result[0] = elements_to_change(c);
   const auto* place = index.data_ptr<std::int64_t>();
@@ -140,7 +139,7 @@ TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
   if (const Tensor places = places_of_slices(c, o.dim); places.defined() && c[2].impl().shape == c[1].impl().shape) return call_on<IndexAdd>(c, c[0], places, o);
   const AxisElements e(c, o.dim);
   if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
-  c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
+  if (c[0].is_meta()) c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, o.wrap);
     const Tensor& result = c.result[0] = elements_to_change(c);

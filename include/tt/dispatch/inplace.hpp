@@ -97,7 +97,7 @@ inline Tensor InPlace::result_of(const Operator& op, const TensorOperand* operan
   DispatchState& state = DispatchState::of_this_thread();
   state.in_place = nullptr;  // not for ops that this one calls
   bool reads_target = false;
-  for (int k = 0; k < count; ++k) reads_target = reads_target || (operand[k].tensor && operand[k].tensor->is_same(target_));
+  for (int k = 0; k < count && elementwise_; ++k) reads_target = reads_target || (operand[k].tensor && operand[k].tensor->is_same(target_));
   if (reads_target && written_) TT_THROW(InternalError(Text("tt::") << name_ << ": the method calls more than one op, the first of which has written its result." << at_));
   const Tensor result = reads_target ? write_elementwise(op, target_, operand, count, attributes, name_, at_) : call_elementwise(op, operand, count, attributes, at_);
   written_ = written_ || reads_target;
@@ -106,7 +106,7 @@ inline Tensor InPlace::result_of(const Operator& op, const TensorOperand* operan
 }
 inline bool InPlace::changes(const Tensor& x, const Tensor* const* others, int count) {
   const TensorImpl &own = x.impl(), &target = target_.impl();
-  bool all = !written_ && own.storage == target.storage && own.data == target.data && own.numel == target.numel && own.contiguous && target.contiguous && own.dtype == target.dtype;
+  bool all = !elementwise_ && !written_ && own.storage == target.storage && own.data == target.data && own.numel == target.numel && own.contiguous && target.contiguous && own.dtype == target.dtype;
   for (int k = 0; k < count; ++k) all = all && !others[k]->shares_storage(target_);
   if (!all) return false;
   written_ = true;

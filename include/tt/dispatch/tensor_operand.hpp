@@ -6,11 +6,15 @@
 namespace tt {
 namespace detail {
 
-/// Throws Error when a dtype cannot hold a number as an element (integers: its integer part; NaN has none), as PyTorch does.
-inline void need_in_range(DType dtype, double value, const char* op, SourceLine at) {
-  if (holds(dtype, value)) return;
+/// Throws Error when a dtype cannot hold a number as an element (integers: its integer part; NaN has none), as PyTorch does. A double may round a whole number
+/// beyond i64, so those are told as integers.
+template <class V>
+  requires(std::same_as<V, double> || std::same_as<V, std::int64_t>)
+void need_in_range(DType dtype, V value, const char* op, SourceLine at) {
+  if (is_floating(dtype) ? holds(dtype, static_cast<double>(value)) : holds(dtype, value)) return;
   Text t = Text("tt::") << op << ": number is out of range: ";
-  write_number(t, value);
+  if constexpr (std::same_as<V, double>) write_number(t, value);
+  else t << value;
   TT_THROW(Error(t << " beside " << name(dtype) << ". Cast the operand to f64?" << at));
 }
 
@@ -58,9 +62,14 @@ struct TensorOperand {
   }
   /// The Tensor, or the number beside `x`.
   Tensor beside(const Tensor& x) const { return tensor ? *tensor : number(x.dtype()); }
-  /// The same, where the number will be an element of `x`: throws Error when it is beyond the range of its dtype.
+  /// Throws Error when this is a number that will be an element, and the dtype cannot hold it.
+  void need_element_of(DType dtype, const char* op, SourceLine at) const {
+    if (tensor) return;
+    if (is_floating(literal) || !fits) need_in_range(dtype, real, op, at);
+    else need_in_range(dtype, integer, op, at);
+  }
   Tensor beside_as_element(const Tensor& x, const char* op, SourceLine at) const {
-    if (!tensor) need_in_range(x.dtype(), is_floating(literal) ? real : static_cast<double>(integer), op, at);
+    need_element_of(x.dtype(), op, at);
     return beside(x);
   }
   /// The number in place of a Tensor argument. `floating`: the common dtype of the floating Tensors (boolean: there are none). Integers, which

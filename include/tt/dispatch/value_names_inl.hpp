@@ -200,15 +200,14 @@ void register_reduction_names() {
 
 template <class = void>
 void register_index_names() {
-  register_function("scatter", "Tensor input, int dim, Tensor index, Tensor src, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Optional<std::int64_t> r, Line at) {
-    if (r.given) return scatter(x, d, i, s, r.value == 0 ? "add" : "multiply", at);
-    if (s.impl().is_number) need_in_range(x.dtype(), s.item<double>(at), "scatter", at);
-    return scatter(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
-  });
-  register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {
+  // A Tensor or a number by position is the first one's, which knows the number as it was given.
+  const auto scattered = [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {
     if (r.given) return scatter(x, d, i, v, r.value == 0 ? "add" : "multiply", at);
     return scatter(x, d, i, v, at);
-  });
+  };
+  register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", scattered);
+  register_function("scatter", "Tensor input, int dim, Tensor index, Tensor src, add|multiply? reduce=None",
+                    [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Optional<std::int64_t> r, Line at) { return r.given ? scatter(x, d, i, s, r.value == 0 ? "add" : "multiply", at) : scatter(x, d, i, TensorOperand(s), at); });
   register_function("scatter_reduce", "Tensor input, int dim, Tensor index, Tensor src, sum|prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return scatter_reduce(x, d, i, s, static_cast<ScatterReduction>(r), self, at); });
   register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) { return index_add(x, d, i, s, a, at); });

@@ -81,38 +81,37 @@ inline void destroy_process_group() { detail::default_group() = nullptr; }
 
 namespace detail {
 
-/// Members of one process: each shows its parts to the others and copies theirs.
+/// Members of one process: each shows its parts to the others and copies theirs, between two barriers.
 class ThreadGroup final : public ProcessGroup {
  public:
   struct Shared {
     explicit Shared(int size) : parts(static_cast<std::size_t>(size)), all(size) {}
-    std::vector<const SendParts*> parts;  ///< of each rank; null: it has left
+    std::vector<std::atomic<const SendParts*>> parts;  ///< of each rank; null: it has left
     std::barrier<> all;
-    std::atomic<bool> failed = false;
+    std::atomic<bool> differ = false;  ///< in some round some sizes did: no further round is right
   };
   ThreadGroup(std::shared_ptr<Shared> shared, int rank) : ProcessGroup(rank, static_cast<int>(shared->parts.size())), shared_(std::move(shared)) {}
 
+  /// A member that has left is seen by all others in the same round, behind the first barrier; sizes that differ, behind the second.
   void exchange(const SendParts& send, const ReceiveParts& receive, SourceLine at) override {
     const auto own = static_cast<std::size_t>(rank());
     shared_->parts[own] = &send;
     shared_->all.arrive_and_wait();
-    for (const SendParts* parts : shared_->parts)
-      if (!parts || shared_->failed) return stopped(at);
-    std::size_t wrong = receive.size();
+    for (const auto& parts : shared_->parts)
+      if (!parts.load()) stopped(at);
+    std::size_t wrong = receive.size(), sent = 0;
     for (std::size_t k = 0; k < receive.size(); ++k) {
-      const std::span<const std::byte> from = (*shared_->parts[k])[own];
-      if (from.size() != receive[k].size()) wrong = k;
+      const std::span<const std::byte> from = (*shared_->parts[k].load())[own];
+      if (from.size() != receive[k].size()) wrong = k, sent = from.size();
       else if (!from.empty()) std::memcpy(receive[k].data(), from.data(), from.size());
     }
-    const std::size_t sent = wrong < receive.size() ? (*shared_->parts[wrong])[own].size() : 0;
-    if (wrong < receive.size()) shared_->failed = true;
+    if (wrong < receive.size()) shared_->differ = true;
     shared_->all.arrive_and_wait();  // behind this nobody reads `send`
     if (wrong < receive.size()) refuse_bytes(static_cast<int>(wrong), sent, receive[wrong].size(), at);
-    if (shared_->failed) stopped(at);
+    if (shared_->differ) stopped(at);
   }
   /// This member makes no further calls.
-  void leave(bool in_error) {
-    if (in_error) shared_->failed = true;
+  void leave() {
     shared_->parts[static_cast<std::size_t>(rank())] = nullptr;
     shared_->all.arrive_and_drop();
   }
@@ -129,23 +128,28 @@ template <class F>
 void run_threads(int size, const F& f) {
   const auto shared = std::make_shared<detail::ThreadGroup::Shared>(size);
   std::vector<std::exception_ptr> error(static_cast<std::size_t>(size)), stopped(error);
+  const auto run = [&](int rank) {
+    detail::ThreadGroup group(shared, rank);
+    const GroupGuard guard(group);
+    try {
+      f();
+    } catch (const detail::GroupStopped&) {
+      stopped[static_cast<std::size_t>(rank)] = std::current_exception();
+    } catch (...) {
+      error[static_cast<std::size_t>(rank)] = std::current_exception();
+    }
+    group.leave();
+  };
   {
     std::vector<std::jthread> threads;
-    for (int rank = 0; rank < size; ++rank)
-      threads.emplace_back([&, rank] {
-        detail::ThreadGroup group(shared, rank);
-        const GroupGuard guard(group);
-        bool failed = true;
-        try {
-          f();
-          failed = false;
-        } catch (const detail::GroupStopped&) {
-          stopped[static_cast<std::size_t>(rank)] = std::current_exception();
-        } catch (...) {
-          error[static_cast<std::size_t>(rank)] = std::current_exception();
-        }
-        group.leave(failed);
-      });
+    for (int rank = 0; rank < size; ++rank) {
+      try {
+        threads.emplace_back(run, rank);
+      } catch (...) {  // no thread for this rank
+        error[static_cast<std::size_t>(rank)] = std::current_exception();
+        detail::ThreadGroup(shared, rank).leave();
+      }
+    }
   }
   error.insert(error.end(), stopped.begin(), stopped.end());  // which only follow from others
   for (const std::exception_ptr& e : error)

@@ -2,6 +2,7 @@
 //   tt::distributed::init_process_group("tcp://10.0.0.1:29500", rank, world_size);      rank 0 runs on that host
 //   tt::distributed::init_process_group("env://");      MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE, as torchrun and others set them
 #pragma once
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -60,6 +61,13 @@ struct Address {
     if (bytes.ss_family == AF_INET6) reinterpret_cast<sockaddr_in6&>(bytes).sin6_port = network_order;
     else reinterpret_cast<sockaddr_in&>(bytes).sin_port = network_order;
   }
+  /// All addresses of this machine, with the same port.
+  Address any() const {
+    Address a = *this;
+    if (bytes.ss_family == AF_INET6) reinterpret_cast<sockaddr_in6&>(a.bytes).sin6_addr = in6addr_any;
+    else reinterpret_cast<sockaddr_in&>(a.bytes).sin_addr.s_addr = htonl(INADDR_ANY);
+    return a;
+  }
   in_port_t port() const {
     return bytes.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(bytes).sin6_port : reinterpret_cast<const sockaddr_in&>(bytes).sin_port;
   }
@@ -72,9 +80,9 @@ class TcpGroup final : public ProcessGroup {
   TcpGroup(const std::string& host, const std::string& port, const TcpOptions& o, SourceLine at)
       : ProcessGroup(o.rank, o.world_size), timeout_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(o.timeout))), peer_(static_cast<std::size_t>(o.world_size)) {
     if (size() == 1) return;
-    Address first = resolved(host, port, at);
+    const std::vector<Address> first = resolved(host, port, at);
     const Clock::time_point end = Clock::now() + timeout_;
-    if (rank() == 0) gather(listener(first, at), end, at);
+    if (rank() == 0) gather(listener(is_loopback(host) ? first.front() : first.front().any(), at), end, at);
     else join(first, end, at);
   }
 
@@ -87,9 +95,11 @@ class TcpGroup final : public ProcessGroup {
     std::vector<Transfer> transfers(peer_.size());
     for (std::size_t k = 0; k < peer_.size(); ++k) transfers[k].bytes = send[k].size();
     Clock::time_point last = Clock::now();
+    std::vector<pollfd> waiting;
+    std::vector<std::size_t> of;
     for (;;) {
-      std::vector<pollfd> waiting;
-      std::vector<std::size_t> of;
+      waiting.clear();
+      of.clear();
       for (std::size_t k = 0; k < peer_.size(); ++k) {
         if (k == own) continue;
         const Transfer& t = transfers[k];
@@ -126,16 +136,19 @@ class TcpGroup final : public ProcessGroup {
   std::vector<Socket> peer_;  ///< by rank; none for the own
   bool failed_ = false;
 
-  static Address resolved(const std::string& host, const std::string& port, SourceLine at) {
+  static bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+  static std::vector<Address> resolved(const std::string& host, const std::string& port, SourceLine at) {
     addrinfo hints{}, *found = nullptr;
     hints.ai_socktype = SOCK_STREAM;
     if (const int e = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); e != 0)
       tcp_error(Text("no address of '") << host.c_str() << ":" << port.c_str() << "' (" << ::gai_strerror(e) << ")", at, false);
-    Address a;
-    std::memcpy(&a.bytes, found->ai_addr, found->ai_addrlen);
-    a.length = found->ai_addrlen;
+    std::vector<Address> all;
+    for (const addrinfo* i = found; i; i = i->ai_next) {
+      std::memcpy(&all.emplace_back().bytes, i->ai_addr, i->ai_addrlen);
+      all.back().length = i->ai_addrlen;
+    }
     ::freeaddrinfo(found);
-    return a;
+    return all;
   }
   static Socket made(const Address& a, SourceLine at) {
     Socket s(::socket(a.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -188,24 +201,25 @@ class TcpGroup final : public ProcessGroup {
       if (n > 0) done += static_cast<std::size_t>(n);
     }
   }
+  /// false: the other side is gone, or says nothing until `end`.
   template <class T>
-  T receive_all(const Socket& s, Clock::time_point end, SourceLine at) const {
-    T object;
+  static bool receive(const Socket& s, T& object, Clock::time_point end) {
     for (std::size_t done = 0; done < sizeof(T);) {
-      std::vector<pollfd> waiting{{s.fd(), POLLIN, 0}};
-      wait(waiting, end, -1, at);
-      const ssize_t n = ::recv(s.fd(), reinterpret_cast<char*>(&object) + done, sizeof(T) - done, 0);
-      if (n == 0 || (n < 0 && errno != EINTR)) tcp_error(Text("a rank is gone while the group connects"), at, n < 0);
+      pollfd waiting{s.fd(), POLLIN, 0};
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+      if (left < 0 || ::poll(&waiting, 1, static_cast<int>(std::min<long long>(left + 1, 1 << 30))) < 0) return false;
+      const ssize_t n = ::recv(s.fd(), reinterpret_cast<char*>(&object) + done, sizeof(T) - done, MSG_DONTWAIT);
+      if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) return false;
       if (n > 0) done += static_cast<std::size_t>(n);
     }
-    return object;
+    return true;
   }
   void keep(int from, Socket s) {
     const int yes = 1;
     ::setsockopt(s.fd(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     peer_[static_cast<std::size_t>(from)] = std::move(s);
   }
-  /// Takes connections of this many higher ranks; gives where they listen.
+  /// Takes connections of this many higher ranks; gives where they listen. Somebody else's connection, which says nothing in time or something else, is closed.
   std::vector<Address> accept_peers(const Socket& listening, int count, Clock::time_point end, SourceLine at) {
     std::vector<Address> listens(peer_.size());
     while (count > 0) {
@@ -213,9 +227,8 @@ class TcpGroup final : public ProcessGroup {
       wait(waiting, end, -1, at);
       Address from;
       Socket s(::accept4(listening.fd(), from.get(), &from.length, SOCK_CLOEXEC));
-      if (!s) continue;
-      const auto hello = receive_all<Hello>(s, end, at);
-      if (std::memcmp(hello.magic, Hello{}.magic, sizeof(hello.magic)) != 0) continue;  // somebody else's connection
+      Hello hello;
+      if (!s || !receive(s, hello, std::min(end, Clock::now() + std::chrono::seconds(2))) || std::memcmp(hello.magic, Hello{}.magic, sizeof(hello.magic)) != 0) continue;
       const auto k = static_cast<std::size_t>(hello.rank);
       if (hello.size != size() || hello.rank <= rank() || hello.rank >= size() || peer_[k])
         tcp_error(Text("rank ") << hello.rank << " of " << hello.size << " connects to a group of " << size() << (hello.size == size() ? ", where it is already" : ""), at, false);
@@ -232,16 +245,29 @@ class TcpGroup final : public ProcessGroup {
     for (std::size_t to = 1; to < peer_.size(); ++to)
       for (std::size_t k = 1; k < to; ++k) send_all(peer_[to], listens[k], end, at);
   }
-  Socket connected(Address to, Clock::time_point end, SourceLine at) const {
+  /// One attempt, of a second at most.
+  static Socket attempted(Address to, SourceLine at) {
+    Socket s = made(to, at);
+    ::fcntl(s.fd(), F_SETFL, O_NONBLOCK);
+    if (::connect(s.fd(), to.get(), to.length) != 0) {
+      pollfd waiting{s.fd(), POLLOUT, 0};
+      int failure = 0;
+      socklen_t length = sizeof(failure);
+      if (errno != EINPROGRESS || ::poll(&waiting, 1, 1000) <= 0 || ::getsockopt(s.fd(), SOL_SOCKET, SO_ERROR, &failure, &length) != 0 || failure != 0) return Socket();
+    }
+    ::fcntl(s.fd(), F_SETFL, 0);
+    return s;
+  }
+  Socket connected(const std::vector<Address>& to, int peer, Clock::time_point end, SourceLine at) const {
     for (;;) {
-      Socket s = made(to, at);
-      if (::connect(s.fd(), to.get(), to.length) == 0) return s;
-      if (Clock::now() >= end) tcp_error(Text("rank ") << rank() << " cannot connect to rank 0", at);
+      for (const Address& a : to)
+        if (Socket s = attempted(a, at)) return s;
+      if (Clock::now() >= end) tcp_error(Text("rank ") << rank() << " cannot connect to rank " << peer << " in time", at, false);
       ::usleep(20000);
     }
   }
-  void join(const Address& first, Clock::time_point end, SourceLine at) {
-    Socket s = connected(first, end, at);
+  void join(const std::vector<Address>& first, Clock::time_point end, SourceLine at) {
+    Socket s = connected(first, 0, end, at);
     Hello hello;
     hello.rank = rank();
     hello.size = size();
@@ -252,7 +278,9 @@ class TcpGroup final : public ProcessGroup {
     ::getsockname(listening.fd(), hello.listens.get(), &hello.listens.length);
     send_all(s, hello, end, at);
     for (int k = 1; k < rank(); ++k) {
-      Socket to = connected(receive_all<Address>(s, end, at), end, at);
+      Address there;
+      if (!receive(s, there, end)) tcp_error(Text("rank ") << rank() << " has no word from rank 0 while the group connects", at, false);
+      Socket to = connected({there}, k, end, at);
       send_all(to, hello, end, at);
       keep(k, std::move(to));
     }

@@ -440,7 +440,7 @@ inline void differentiate_while_backward(Graph& g, int node, const int* adjoints
   const int carried = control_options(g, g[node]).carried, inputs = body.inputs.size();
   const Vec<int> operands = copied(g.operands(node)), floating = floating_inputs(body, 0, inputs);
   const int tangents = floating_inputs(body, 0, carried).size();
-  Vec<int> like, from(inputs + floating.size(), -1), given, of_carried(carried + tangents, -1);  // inputs of the loop: carried values, their tangents, others, their tangents
+  Vec<int> from(inputs + floating.size(), -1), given, of_carried(carried + tangents, -1);  // inputs of the loop: carried values, their tangents, others, their tangents
   const auto add = [&](int k, int id) {  // `k`: the number of that input in jvp_of(body)
     from[k] = given.size();
     given.push_back(id);
