@@ -405,7 +405,7 @@ TT_INLINE bool hang_on_others(const std::vector<const Tensor*>& values, const st
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const TapeNode* const n = nodes[i];
     if (!n || std::exchange(seen[n].captured, true)) continue;
-    if (n->kind == &accumulate_kind) return true;
+    if (n->kind == &accumulate_kind && !static_cast<const AccumulateNode*>(n)->frozen) return true;
     for (int k = 0; k < n->edges; ++k) nodes.push_back(n->edge[k].node);
   }
   return false;

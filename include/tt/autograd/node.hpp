@@ -118,7 +118,7 @@ class NodeHandle {
 /// The node that collects a leaf's gradient.
 struct AccumulateNode : TapeNode {
   Tensor grad;
-  std::atomic<bool> frozen = false;  ///< the leaf requires none any more
+  std::atomic<bool> frozen = false;  ///< the leaf requires none any more, or is gone
   tt::detail::BusyFlag busy;
 };
 
@@ -138,6 +138,7 @@ inline Meta& meta_of(const Tensor& t) {
     m->destroy = [](tt::detail::AutogradMeta* base) {
       auto* own = static_cast<Meta*>(base);
       release(own->made_by);
+      if (own->leaf) own->leaf->frozen = true;  // nobody can ask for its gradient
       release(own->leaf);
       own->~Meta();
       tt::detail::CachingAllocator::get().free(own, sizeof(Meta));
