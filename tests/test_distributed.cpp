@@ -32,7 +32,7 @@ std::string message(const F& f) {
   return "no error";
 }
 /// Rank r's Tensor: a function of its number, so that each rank knows those of all.
-Tensor of_rank(int r, tt::IntList shape, tt::DType d = tt::DType::f32) { return (tt::rand(shape, static_cast<std::uint64_t>(r + 1)) * 10).to(d); }
+Tensor of_rank(int r, tt::IntList shape, tt::DType d = tt::DType::f32) { return (tt::rand(shape, r + 1) * 10).to(d); }
 
 void check_values(int size) {
   const int r = dist::get_rank();

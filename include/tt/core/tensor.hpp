@@ -86,8 +86,6 @@ static_assert(Storage::room_for(16, 4) == 64 && Storage::room_for(0, 8) == 0 && 
 namespace detail {
 
 struct TensorOperand;  // dispatch/tensor_operand.hpp
-template <class V>
-Tensor masked_where(const Tensor& x, const Tensor& mask, const V& value, SourceLine at);  // dispatch/function_methods.hpp
 
 /// A method in place that calls one elementwise op: while this lives, the op writes its result into `target`, unless the tape or a capture sees the change.
 ///   return InPlace(x, "erf_", at).take(x.erf(at));
@@ -920,7 +918,7 @@ class Tensor {
   template <class L> Tensor& clamp_(const L& low, SourceLine at = here()) { return clamp_min_(low, at); }
   template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return detail::InPlace(*this, "clamp_min_", at, low).take(before_update(at, low).clamp_min(low, at)); }
   template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return detail::InPlace(*this, "clamp_max_", at, high).take(before_update(at, high).clamp_max(high, at)); }
-  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return detail::InPlace(*this, "masked_fill_", at, mask, value).take(detail::masked_where(before_update(at, mask, value), mask, value, at)); }
+  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return replace("masked_fill_", before_update(at, mask, value).masked_fill(mask, value, at), at); }
   template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return detail::InPlace(*this, "masked_scatter_", at, mask, source).take(before_update(at, mask, source).masked_scatter(mask, source, at)); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return detail::InPlaceSome(*this, "scatter_", at, dim, index, src).take(before_update(at, dim, index, src).scatter(dim, index, src, at)); }
   template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, std::string_view reduce, SourceLine at = here()) { return replace("scatter_", before_update(at, src).scatter(dim, index, src, reduce, at), at); }

@@ -26,17 +26,6 @@ template <class> Tensor Tensor::repeat_interleave(SizeArgument repeats, int dim,
 template <class> Tensor Tensor::flip(const IntList& dims, SourceLine at) const { return tt::flip(*this, dims, at); }
 template <class> Tensor Tensor::roll(const IntList& shifts, const IntList& dims, SourceLine at) const { return tt::roll(*this, shifts, dims, at); }
 
-namespace detail {
-/// masked_fill as the one elementwise op that a method in place needs; where it would be more, or an error, masked_fill itself.
-template <class V>
-Tensor masked_where(const Tensor& x, const Tensor& mask, const V& value, SourceLine at) {
-  const TensorOperand v(value, at);
-  const bool plain = !capture_mode && mask.defined() && mask.dtype() == DType::boolean && (!v.tensor || (v.tensor->defined() && v.tensor->dim() == 0)) &&
-                     try_broadcast(mask.impl().shape, x.impl().shape).shape == x.impl().shape;
-  if (!plain) return tt::masked_fill(x, mask, value, at);
-  return tt::where(mask, v.beside_as_element(x, "masked_fill", at).to(x.dtype(), at), x, at);
-}
-}  // namespace detail
 template <class V> Tensor Tensor::masked_fill(const Tensor& mask, const V& value, SourceLine at) const { return tt::masked_fill(*this, mask, value, at); }
 template <class> Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& source, SourceLine at) const { return tt::masked_scatter(*this, mask, source, at); }
 template <class S> Tensor Tensor::scatter(int dim, const Tensor& index, const S& src, SourceLine at) const { return tt::scatter(*this, dim, index, src, at); }
