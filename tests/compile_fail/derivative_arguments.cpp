@@ -1,4 +1,5 @@
 // expect: tt: the derivative of an elementwise op takes its operands, its result and the gradient of that
+// max-lines: 40
 #include <tt/tt.hpp>
 
 struct Square {

@@ -1,4 +1,5 @@
 // expect: tt: the derivative of an op gives Gradients{...} of each of its operands
+// max-lines: 40
 #include <tt/tt.hpp>
 
 struct Product {

@@ -1,4 +1,5 @@
 // expect: tt: the derivative of an op with a kernel takes (const auto& step, const Options& options); NoOptions, if it has none
+// max-lines: 40
 #include <tt/tt.hpp>
 
 struct Doubled {

@@ -1,4 +1,5 @@
 // expect: tt: the name of an op consists of letters, digits and _
+// max-lines: 30
 #include <tt/tt.hpp>
 
 struct Square {

@@ -2,6 +2,6 @@
 // expect: "vmap (OutDim, an axis of the result)"
 #include <tt/tt.hpp>
 
-tt::Array<float, 3, 3> f(const tt::Array<float, 3, 3>& x) {
+auto f(const tt::Array<float, 3, 3>& x) {
   return tt::vmap<0, tt::OutDim{2}>([](const auto& row) { return tt::exp(row); })(x);
 }

@@ -196,7 +196,6 @@ struct VmapAxes {
 template <class F, auto... Dims>
 struct SymbolicVmap {
   static constexpr VmapAxes<Dims...> axes{};
-  static_assert(axes.right, "tt::vmap: one OutDim at most, behind the axes of the arguments");
 
   template <class... A>
   constexpr Sym operator()(const A&... a) const {
@@ -249,7 +248,11 @@ auto vmap(F f, VmapOptions options = {}, SourceLine at = here()) {
   return detail::CompiledTransform<detail::VmapRun<F>, detail::SymbolicVmap<typename detail::on_symbols<F>::type>>({std::move(f), std::move(options), at}, "vmap", at);
 }
 template <auto First, auto... More, class F>
-constexpr auto vmap(F) { return detail::OnSymbols<detail::SymbolicVmap<typename detail::on_symbols<F>::type, First, More...>>{}; }
+constexpr auto vmap(F) {
+  constexpr bool right = detail::VmapAxes<First, More...>{}.right;
+  static_assert(right, "tt::vmap: one OutDim at most, behind the axes of the arguments");
+  if constexpr (right) return detail::OnSymbols<detail::SymbolicVmap<typename detail::on_symbols<F>::type, First, More...>>{};
+}
 
 /// The pair of f(primals...) and its derivative along the tangents (torch.func.jvp): primals and tangents are tuples of arguments.
 template <class F, class... A>
