@@ -40,56 +40,52 @@ V with_axis_in_front(const V& shape, int size) {
   for (int k = 0; k < shape.rank; ++k) s.push_back(shape[k]);
   return s;
 }
-inline Tensor on_host(const Tensor& t) { return t.to(Device{}).contiguous(); }
-
-/// Part k along axis 0 goes to rank k; part k of the result comes from rank k.
-struct AllToAll {
+inline ReceiveParts parts_to_fill(const Tensor& t, int count) {
+  ReceiveParts parts;
+  for (int k = 0; k < count; ++k) parts.push_back(part(writable_bytes_of(t), k, count));
+  return parts;
+}
+/// All collectives are linear; the result is like the operand where the op does not say otherwise.
+struct Collective {
   using Options = GroupOptions;
-  static constexpr OpInfo info{.name = "_all_to_all", .effect = true, .arguments = "input, .size, .rank"};
   static constexpr bool is_linear = true;
   static Sym like(const Sym& x, const Options&) { return x; }
+};
+
+/// Part k along axis 0 goes to rank k; part k of the result comes from rank k.
+struct AllToAll : Collective {
+  static constexpr OpInfo info{.name = "_all_to_all", .effect = true, .arguments = "input, .size, .rank"};
   static void kernel(Call& c, const Options& o) {
-    c.result[0] = empty_like(c[0]).contiguous();
+    c.result[0] = empty_like(c[0]);
     if (c[0].is_meta()) return;
-    const Tensor x = on_host(c[0]);
+    const Tensor x = c[0].contiguous();
     SendParts send;
-    ReceiveParts receive;
-    for (int k = 0; k < o.size; ++k) {
-      send.push_back(part(bytes_of(x), k, o.size));
-      receive.push_back(part(writable_bytes_of(c.result[0]), k, o.size));
-    }
-    group_of(o, c.at).exchange(send, receive, c.at);
+    for (int k = 0; k < o.size; ++k) send.push_back(part(bytes_of(x), k, o.size));
+    group_of(o, c.at).exchange(send, parts_to_fill(c.result[0], o.size), c.at);
   }
   static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<AllToAll>(s.at, o, s.gradient[0]); }
 };
 /// The values of all ranks, along a new axis 0.
-struct AllGather {
-  using Options = GroupOptions;
+struct AllGather : Collective {
   static constexpr OpInfo info{.name = "_all_gather", .effect = true, .arguments = "input, .size, .rank"};
-  static constexpr bool is_linear = true;
   static Sym like(const Sym& x, const Options& o) { return {x.graph, x.graph->constant(x.dtype(), 0, with_axis_in_front(x.shape(), o.size))}; }
   static void kernel(Call& c, const Options& o) {
-    c.result[0] = Tensor(c[0].dtype(), with_axis_in_front(c[0].impl().shape, o.size), c[0].is_meta() ? c[0].device() : Device{});
+    c.result[0] = Tensor(c[0].dtype(), with_axis_in_front(c[0].impl().shape, o.size), c[0].device());
     if (c[0].is_meta()) return;
-    const Tensor x = on_host(c[0]);
-    ReceiveParts receive;
-    for (int k = 0; k < o.size; ++k) receive.push_back(part(writable_bytes_of(c.result[0]), k, o.size));
-    group_of(o, c.at).exchange(SendParts(static_cast<std::size_t>(o.size), bytes_of(x)), receive, c.at);
+    const Tensor x = c[0].contiguous();
+    group_of(o, c.at).exchange(SendParts(static_cast<std::size_t>(o.size), bytes_of(x)), parts_to_fill(c.result[0], o.size), c.at);
   }
   static void derivative(const auto& s, const Options& o) { s.out[0] = tt::sum(call_with<AllToAll>(s.at, o, s.gradient[0]), 0); }
 };
 struct Reduce;
 /// The value of one rank.
-struct Broadcast {
-  using Options = GroupOptions;
+struct Broadcast : Collective {
   static constexpr OpInfo info{.name = "_broadcast", .effect = true, .arguments = "input, .size, .rank"};
-  static constexpr bool is_linear = true;
-  static Sym like(const Sym& x, const Options&) { return x; }
   static void kernel(Call& c, const Options& o) {
-    c.result[0] = empty_like(c[0]).contiguous();
+    c.result[0] = empty_like(c[0]);
     if (c[0].is_meta()) return;
     ProcessGroup& g = group_of(o, c.at);
-    const Tensor x = on_host(c[0]);
+    const Tensor x = c[0].contiguous();
     const auto n = static_cast<std::size_t>(o.size);
     ReceiveParts receive(n);
     receive[static_cast<std::size_t>(o.rank)] = writable_bytes_of(c.result[0]);
@@ -98,29 +94,23 @@ struct Broadcast {
   static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<Reduce>(s.at, o, s.gradient[0]); }
 };
 /// The sum over all ranks on one rank; zeros on the others.
-struct Reduce {
-  using Options = GroupOptions;
+struct Reduce : Collective {
   static constexpr OpInfo info{.name = "_reduce", .effect = true, .arguments = "input, .size, .rank"};
-  static constexpr bool is_linear = true;
-  static Sym like(const Sym& x, const Options&) { return x; }
   static void kernel(Call& c, const Options& o) {
-    if (c[0].is_meta()) {
-      c.result[0] = empty_like(c[0]).contiguous();
-      return;
-    }
+    if (c[0].is_meta()) return void(c.result[0] = empty_like(c[0]));
     ProcessGroup& g = group_of(o, c.at);
-    const Tensor x = on_host(c[0]);
+    const Tensor x = c[0].contiguous();
     const auto n = static_cast<std::size_t>(o.size);
     SendParts send(n);
-    ReceiveParts receive(n);
     send[static_cast<std::size_t>(o.rank)] = bytes_of(x);
-    Tensor all;
-    if (g.rank() == o.rank) {
-      all = Tensor(x.dtype(), with_axis_in_front(x.impl().shape, o.size), Device{});
-      for (int k = 0; k < o.size; ++k) receive[static_cast<std::size_t>(k)] = part(writable_bytes_of(all), k, o.size);
+    if (g.rank() != o.rank) {
+      g.exchange(send, ReceiveParts(n), c.at);
+      c.result[0] = tt::zeros_like(x);
+      return;
     }
-    g.exchange(send, receive, c.at);
-    c.result[0] = all.defined() ? all.sum(0).to(x.dtype()) : tt::zeros_like(x);
+    const Tensor all(x.dtype(), with_axis_in_front(x.impl().shape, o.size), x.device());
+    g.exchange(send, parts_to_fill(all, o.size), c.at);
+    c.result[0] = all.sum(0).to(x.dtype());
   }
   static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<Broadcast>(s.at, o, s.gradient[0]); }
 };

@@ -23,7 +23,8 @@ constexpr Sym times(const Sym& x, double factor, const char* op, const char* wha
 }
 /// alpha times a product, which an alpha of 0 does not read: NaN in it does not count.
 constexpr Sym scaled_product(const Sym& product, double alpha, const char* op) {
-  if (product.graph->failure || alpha != 0) return product.graph->failure ? product : times(product, alpha, op, "alpha");
+  if (product.graph->failure) return product;
+  if (alpha != 0) return times(product, alpha, op, "alpha");
   return {product.graph, product.graph->constant(product.dtype(), 0, product.shape())};
 }
 /// beta times the first operand, broadcast to the product's shape, plus the product; with a beta of 0 the first one is not read.
